@@ -11,9 +11,9 @@ enum {
 	TAGS = 3,
 	EACH = 25,		       /* messages of a cell */
 	PAIR = CONTEXTS * TAGS * EACH, /* of an ordered pair of ranks */
-	ACTIVE = 40,   /* requests of a rank at a time: sends from 0, */
-	RECEIVES = 20, /* receives from here, */
-	PROBES = 30,   /* matched probes from here */
+	ACTIVE = 40,   /* slots for requests; sends begin at slot 0 */
+	RECEIVES = 20, /* first slot for receives */
+	PROBES = 30,   /* first slot for matched probes */
 	LONGEST = 30000,
 };
 
@@ -31,9 +31,9 @@ struct slot {
 };
 
 struct cell {
-	unsigned left;	       /* messages that have not come */
-	unsigned covered;      /* receives that may take one */
-	unsigned posted[EACH]; /* when the receive of each was */
+	unsigned left;	       /* messages not received yet */
+	unsigned covered;      /* pending receives that may take a message */
+	unsigned posted[EACH]; /* by number: time of the receive's post */
 };
 
 struct player {
@@ -58,7 +58,8 @@ static size_t random_length(struct player *p)
 	return sizeof(struct head) + draw(p, ranges[draw(p, 4)]);
 }
 
-/* Pieces of a buffer in order, some empty. */
+/* Cuts a buffer into random pieces, among them empty pieces. Returns the number
+ * of pieces. */
 static unsigned random_pieces(struct player *p, struct iovec iov[20],
 			      unsigned char *buffer, size_t length)
 {
@@ -113,7 +114,8 @@ static void start_send(struct player *p, struct slot *slot)
 	}
 }
 
-/* Add to `covered` of all cells of a pattern; the least that is left. */
+/* Adds n to `covered` of all cells of the slot's pattern. Returns the least
+ * number of messages that a cell has beyond the covered messages. */
 static unsigned cover(struct player *p, const struct slot *slot, int n)
 {
 	unsigned least = EACH, source, tag;
@@ -127,7 +129,8 @@ static unsigned cover(struct player *p, const struct slot *slot, int n)
 				continue;
 			cell = &p->cells[source][slot->context][tag];
 			cell->covered += (unsigned)n;
-			/* those that have matched elsewhere are covers, too */
+			/* receives that took a message of another cell count,
+			 * too */
 			if (cell->covered >= cell->left)
 				least = 0;
 			else if (cell->left - cell->covered < least)
@@ -163,7 +166,8 @@ static void start_receive(struct player *p, struct slot *slot)
 			   BCL_OK);
 }
 
-/* Take out a message that no receive wants, if there is one. */
+/* Takes an unexpected message out by a matched probe, if a message matches the
+ * random pattern. */
 static void try_probe(struct player *p, struct slot *slot)
 {
 	struct bcl_adi_message *message;
@@ -252,8 +256,9 @@ void traffic_play(struct bcl_adi *adi, uint64_t seed,
 		finish_requests(p);
 		slot = &p->slots[draw(p, ACTIVE)];
 		/*
-		 * Sends leave room for receives, and receives for probes: a
-		 * message that no receive is posted for is always taken.
+		 * Sends, receives and probes have slots of their own. So a
+		 * probe can always take a message for which no receive is
+		 * posted.
 		 */
 		if (slot->request)
 			pause(adi, 1000);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random traffic: ranks send messages of random lengths and kinds to random
- * ranks and receive them by random patterns. A cell is what one sender sends
- * to one receiver with one context and tag. All messages must come, once and
- * whole, and those of a cell in the order in which their receives were
- * posted. A receive is posted only if each cell of its pattern has a message
- * for it, whatever the other receives take.
+ * Random traffic: each rank sends messages of random lengths and kinds to
+ * random ranks, and receives messages by random patterns. A cell is the
+ * messages from a sender to a receiver with the same context and tag. Each
+ * message must arrive once and whole, and the messages of a cell must match
+ * receives in the order in which the receives were posted. A rank posts a
+ * receive only if each cell of the pattern has a message left for the receive,
+ * whichever messages the pending receives take.
  */
 #ifndef ADI_TRAFFIC_H
 #define ADI_TRAFFIC_H
@@ -13,8 +14,9 @@
 #include <bcl/adi.h>
 
 /*
- * The part of one rank; all ranks play with the same seed. pause: `ns` should
- * pass, others may run. Aborts when something is wrong.
+ * Plays the part of a rank. All ranks call the function with the same seed.
+ * pause() must let `ns` pass, and must let the remaining ranks run meanwhile.
+ * Aborts at the first error.
  */
 void traffic_play(struct bcl_adi *adi, uint64_t seed,
 		  void (*pause)(struct bcl_adi *adi, uint64_t ns));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A job of ranks in virtual time over the mock transport: each runs the same
- * function between joining and leaving.
- */
+/* A job of ranks in virtual time over the mock transport. Each rank joins the
+ * job, runs the function of the test, and leaves the job. */
 #ifndef ADI_WORLD_H
 #define ADI_WORLD_H
 
@@ -23,10 +21,10 @@ enum {
 static struct {
 	struct sim_world *ranks;
 	struct mock *mock;
-	struct bcl_env env; /* that of the ranks, with its memory watched */
+	struct bcl_env env; /* of the ranks; counts allocations */
 	void *(*allocate)(void *world, size_t size);
 	unsigned allocations;
-	unsigned fail_at; /* this one; 0: none */
+	unsigned fail_at; /* number of the allocation that fails; 0: none */
 	bool no_memory;
 	unsigned n;
 	void (*run)(struct bcl_adi *adi, unsigned rank);
@@ -55,7 +53,7 @@ static inline void world_rank(void *arg)
 	bcl_adi_close(world.adi[rank]);
 }
 
-/* A world of n ranks. One that does not come back is a failure. */
+/* Starts n ranks that call run(). Fails if a rank does not return. */
 static inline void world_spawn(const struct mock_options *options, unsigned n,
 			       void (*run)(void *arg))
 {
@@ -78,7 +76,7 @@ static inline void world_spawn(const struct mock_options *options, unsigned n,
 	sim_world_close(world.ranks);
 }
 
-/* A job of n ranks, each runs the function between joining and leaving. */
+/* A job of n ranks. Each rank calls run() between joining and leaving. */
 static inline void world_run(const struct mock_options *options, unsigned n,
 			     void (*run)(struct bcl_adi *adi, unsigned rank))
 {
@@ -91,14 +89,15 @@ static inline void world_yield(void)
 	world.env.yield(world.env.world);
 }
 
-/* Virtual time passes. */
+/* Lets up to `ns` of virtual time pass. */
 static inline void world_pause(struct bcl_adi *adi, uint64_t ns)
 {
 	world.env.wait(world.env.world, bcl_port_fd(bcl_adi_port(adi)),
 		       world.env.now(world.env.world) + ns);
 }
 
-/* Turns of the engine, while the others run, too. */
+/* Runs n turns of the progress engine. After each turn the rank yields to the
+ * rest of the job. */
 static inline void world_turns(struct bcl_adi *adi, unsigned n)
 {
 	while (n--) {
@@ -107,7 +106,8 @@ static inline void world_turns(struct bcl_adi *adi, unsigned n)
 	}
 }
 
-/* Until all ranks of the job have called it as often; no messages. */
+/* A barrier without messages: returns when all ranks of the job have called the
+ * function equally often. */
 static inline void world_meet(void)
 {
 	static unsigned arrived, met;
@@ -119,7 +119,8 @@ static inline void world_meet(void)
 		world_yield();
 }
 
-/* Kinds of weather that messages must come through. */
+/* Weathers: mock transports with different delays and limits. Tests that run in
+ * all weathers must pass with each of the mock transports. */
 static const struct mock_options world_weather[] = {
 	{ .seed = 1 },
 	{ .seed = 2,
@@ -151,7 +152,7 @@ static const struct mock_options world_weather[] = {
 
 enum {
 	WORLD_WEATHERS = sizeof(world_weather) / sizeof(world_weather[0]),
-	WORLD_ASKING = WORLD_WEATHERS - 1, /* for each long message */
+	WORLD_ASKING = WORLD_WEATHERS - 1, /* long messages are announced */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to happen in a world of cards, in order of time. */
+/* Future events in a world of cards, in the order of time. */
 #ifndef BCL_TESTS_CARD_EVENT_H
 #define BCL_TESTS_CARD_EVENT_H
 
@@ -29,17 +29,17 @@ static inline bool world_chance(struct world *world, unsigned per_mille)
 	return per_mille && world_random(world, 1000) < per_mille;
 }
 
-/* It is to happen after so many ns. */
+/* A new event of the card, due `delay` ns from now. */
 struct world_event *world_event_new(struct world_card *card, uint64_t delay,
 				    enum event_kind kind);
 void world_event_free(struct world_event *event);
 void world_event_carry(struct world_event *event,
 		       const struct world_frame *frame);
 void world_event_push(struct world *world, struct world_event *event);
-/* The first; there is one. */
+/* Removes the earliest event. The world must have an event. */
 struct world_event *world_event_pop(struct world *world);
 
-/* card_host.c: what the host gives each card. */
+/* card_host.c: the functions that the host offers to each card. */
 extern const struct bcl_hal world_hal;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the host gives the card: its memory, its wires, and who is told. */
+/* The host of a card (struct bcl_hal): memory, wires, and notifications. */
 #include "card_event.h"
 
 #include <assert.h>
@@ -10,10 +10,11 @@
 #include "sim/random.h"
 
 enum {
-	NOWHERE = 1000, /* an address that nobody has */
+	NOWHERE = 1000, /* an address that no card has */
 };
 
-/* The memory that a reference names, or NULL; `rights` 0: by its owner. */
+/* Returns the memory of a reference, or NULL if the reference is invalid or a
+ * right is missing. `rights` 0: access by the owner. */
 static uint8_t *resolve(struct world_card *card, uint16_t port, uint32_t rights,
 			const struct bcl_memref *ref)
 {
@@ -26,7 +27,7 @@ static uint8_t *resolve(struct world_card *card, uint16_t port, uint32_t rights,
 	    ref->length > area->length - ref->offset || area->port != port ||
 	    (area->rights & rights) != rights)
 		return NULL;
-	if (area->sink) /* whoever asks means at most a frame */
+	if (area->sink) /* the card accesses at most a frame */
 		return area->memory;
 	return area->memory + ref->offset;
 }
@@ -199,7 +200,7 @@ static unsigned gather(struct world_card *card, struct bcl_tx_frame *frame,
 				      &part->ref);
 
 		assert(length + part->ref.length <= BCL_FRAME_MAX);
-		if (at) /* a test may have taken it away */
+		if (at) /* NULL: the test called world_forget() */
 			memcpy(to + length, at, part->ref.length);
 		else
 			memset(to + length, 0xee, part->ref.length);
@@ -279,7 +280,8 @@ static unsigned target_of(struct world_card *card, uint32_t node)
 	return WORLD_CARDS;
 }
 
-/* As rails may: DATA, ACK and BYE come from where nobody is reached. */
+/* The source address of a frame. As on some real rails, DATA, ACK and BYE come
+ * from an address that receives nothing. */
 static unsigned source_of(const struct world_card *card, const uint8_t *bytes)
 {
 	const struct bcl_frame_header *header = (const void *)bytes;
@@ -294,7 +296,7 @@ static unsigned source_of(const struct world_card *card, const uint8_t *bytes)
 	}
 }
 
-/* The frame number i of a run, by itself. */
+/* Builds frame i of a run as a single frame. */
 static void part(struct bcl_tx_frame *run, unsigned i, uint8_t *head,
 		 struct bcl_tx_frame *frame)
 {

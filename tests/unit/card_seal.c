@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checksums as a host without instructions for them makes them. */
+/* Checksums as on a host without CRC instructions, and proofs of handshakes. */
 #include <string.h>
 
 #include <nicfw/proof.h>

@@ -107,7 +107,8 @@ void side_check(const uint8_t *bytes, size_t length, unsigned seed)
 			ck_abort_msg("byte %zu of %zu", i, length);
 }
 
-/* Not as the other side does, or both would call with one key. */
+/* The two sides use different wrong keys. With equal wrong keys the cards would
+ * agree again. */
 static void alter_key(struct side *side)
 {
 	struct bcl_address address;
@@ -162,7 +163,8 @@ static void run_side(void *arg)
 	if (info.state == BCL_PEER_UP)
 		ck_assert_int_eq(info.path, BCL_PATH_CARD);
 	side->done = true;
-	/* What is on its way is finished before anyone leaves. */
+	/* A side stays until both sides are done, so that messages in flight
+	 * arrive. */
 	while (!side_other(side)->done) {
 		struct bcl_event event;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For tests of the card path from the public interface down to frames: two
- * sides on two nodes, each with a context, a port and the other one as its
- * peer, in virtual time.
+ * sides on two nodes, in virtual time. Each side has a context, a port, and a
+ * peer for the opposite side.
  */
 #ifndef BCL_TESTS_CARD_SIDES_H
 #define BCL_TESTS_CARD_SIDES_H
@@ -26,36 +26,40 @@ struct side {
 
 extern struct sim_world *sides_world;
 extern struct side sides[2];
-extern bool sides_apart;     /* the peer is not expected to come up */
-extern bool sides_wrong_key; /* the other's address is used with another key */
+extern bool sides_apart;     /* sides do not wait until peers are up */
+extern bool sides_wrong_key; /* sides alter the key in the peer's address */
 
-/* Before and after each test. */
+/* For the setup and the teardown of each test. */
 void sides_open(void);
 void sides_close(void);
 
-/* Both sides do `what`. */
+/* Runs the function at both sides. */
 void sides_play(void (*what)(struct side *side));
 
 struct side *side_other(struct side *side);
-void side_let_others(void); /* have their turn */
+void side_let_others(void); /* yields to the opposite side */
 uint64_t side_counter(struct side *side, const char *name);
 
-/* The next event, whatever it is; or, but for peers that come up, of a kind. */
+/* side_next() waits for the next event. side_expect() does the same, but skips
+ * peers that come up, and fails if the event is of a different kind. */
 void side_next(struct side *side, struct bcl_event *event);
 void side_expect(struct side *side, enum bcl_event_kind kind,
 		 struct bcl_event *event);
 void side_expect_ok(struct side *side, enum bcl_event_kind kind,
 		    uint64_t cookie);
 
-/* A message whose immediate is its length. */
+/* side_say() sends a message with the length as immediate value. side_hear()
+ * expects the message of side_say() as the next event. */
 void side_say(struct side *side, unsigned type, const void *data,
 	      size_t length);
 void side_hear(struct side *side, unsigned type, void *data, size_t length);
 
-/* Let some of the other side's reading happen. */
+/* Yields until the card of this side has sent `bytes` more bytes, which the
+ * peer pulls. The port must not have an event meanwhile. */
 void side_until_sent(struct side *side, uint64_t bytes);
 
-/* Bytes that tell where they belong. */
+/* Fills and checks memory with bytes that depend on their offset and on the
+ * seed. */
 void side_fill(uint8_t *bytes, size_t length, unsigned seed);
 void side_check(const uint8_t *bytes, size_t length, unsigned seed);
 

@@ -154,7 +154,7 @@ void world_ring(struct world_port *port)
 			  64, &card->next);
 }
 
-/* Into the order of the world's hosts. */
+/* Converts a request to the byte order of the world's hosts. */
 static void turn_request(struct bcl_request *request)
 {
 	request->dst_port = nic_host16(request->dst_port);
@@ -176,7 +176,7 @@ static void turn_request(struct bcl_request *request)
 	}
 }
 
-/* And from there. */
+/* Converts a completion from the byte order of the world's hosts. */
 static void turn_completion(struct bcl_completion *entry)
 {
 	entry->cookie = nic_host64(entry->cookie);
@@ -225,7 +225,8 @@ bool world_send(struct world_port *port, uint32_t node, uint16_t to,
 	return true;
 }
 
-/* Is it the entry that is read next? Never may one have been written over. */
+/* Is the entry the next to read? The card must not have overwritten an unread
+ * entry. */
 static bool next_entry(const struct world_port *port,
 		       struct bcl_completion *entry, uint32_t lap)
 {

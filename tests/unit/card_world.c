@@ -251,7 +251,8 @@ static bool arrives(const struct world *world, const struct world_frame *frame)
 	       (frame->address == card->address || looks_around(frame));
 }
 
-/* In memory of its own, at any address, in one or two pieces. */
+/* Copies the frame to new memory, at a random alignment, in one or two pieces.
+ * The caller frees the memory. */
 static void *present(struct world *world, const struct world_frame *frame,
 		     struct bcl_rx_frame *rx)
 {
@@ -272,7 +273,8 @@ static void *present(struct world *world, const struct world_frame *frame,
 	return memory;
 }
 
-/* The next event, if it is a frame that may come together with this one. */
+/* Takes the next event if the event is a frame that may arrive in the same call
+ * of the card as `frame`. */
 static struct world_event *companion(struct world *world,
 				     const struct world_frame *frame)
 {
@@ -347,7 +349,8 @@ static void handle(struct world *world, struct world_event *event)
 			  64, &card->next);
 }
 
-/* When something happens next; *card: whose timer, or WORLD_CARDS. */
+/* Returns the time of the next event or timer. *card: the card of the timer, or
+ * WORLD_CARDS for an event. */
 static uint64_t next_time(struct world *world, unsigned *card)
 {
 	uint64_t at = world->nevents ? world->events[0]->at : UINT64_MAX;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small world for the card core: cards, rails between them, memory, a
- * virtual clock, and faults by seed. Everything that happens follows from the
- * configuration, so that a failing seed fails again.
+ * A small world for the card core: cards, rails between the cards, memory, a
+ * virtual clock, and faults that are drawn by seed. The configuration
+ * determines all events, so a failing seed fails again.
  *
- * With BCL_HOST_FOREIGN, for cards and world alike, the hosts are of the other
- * byte order.
+ * If cards and world are compiled with BCL_HOST_FOREIGN, the hosts have the
+ * opposite byte order.
  *
- * The library's side of a port is played by world_submit(), world_sent() and
- * world_received(); time passes in world_run().
+ * world_submit(), world_sent() and world_received() play the library's side of
+ * a port. Time passes in world_run().
  */
 #ifndef BCL_TESTS_CARD_WORLD_H
 #define BCL_TESTS_CARD_WORLD_H
@@ -23,35 +23,35 @@ enum {
 	WORLD_CARDS = 16,
 	WORLD_PORTS = 8,  /* per card */
 	WORLD_AREAS = 64, /* of memory, per card */
-	WORLD_NODES = 64, /* that a card knows */
+	WORLD_NODES = 64, /* nodes that a card knows */
 	WORLD_REQUESTS = 128,
 	WORLD_CHANNELS = 8,
-	WORLD_TOGETHER = 16, /* frames in one call of the card, at most */
+	WORLD_TOGETHER = 16, /* most frames in a call of the card */
 };
 
 /* Probabilities in per mille, times in ns. */
 struct world_config {
 	uint64_t seed;
 	unsigned cards, rails;
-	bool stripe;  /* all rails are for long messages, not the last only */
-	bool share;   /* all are for short ones, not the first only */
+	bool stripe;  /* all rails carry long messages, not the last only */
+	bool share;   /* all rails carry short messages, not the first only */
 	bool pending; /* without BCL_HAL_GATHER */
 	unsigned drop, duplicate, reorder, corrupt, busy;
 	uint64_t delay;		      /* of a frame; 0: 2,000 */
-	uint64_t late[BCL_RAILS_MAX]; /* in addition, by rail */
+	uint64_t late[BCL_RAILS_MAX]; /* additional delay, by rail */
 	uint32_t pace[BCL_RAILS_MAX]; /* of a wire: ns for 1 KB */
 	unsigned dropping;	/* bit r: drop by rail r only; 0: by all */
-	uint64_t reorder_delay; /* up to this in addition; 0: 50,000 */
-	uint64_t together;	/* frames so close come in one call */
+	uint64_t reorder_delay; /* most additional delay; 0: 50,000 */
+	uint64_t together;	/* frames within so many ns share a call */
 	uint32_t mtu, burst, window;
 	uint32_t messages, nodes, connections, blocks;
 	uint32_t longs; /* long blocks; not if pending */
-	uint32_t ports; /* per card, for which there is memory */
+	uint32_t ports; /* ports per card that the arena can hold */
 	uint64_t peer_timeout;
-	bool hostile; /* users ask for more than they have room to hear of */
+	bool hostile; /* ports may overrun their completion queues */
 	bool no_pcrc;
 	bool wrap;	  /* first numbers lie just below 2^32 */
-	uint32_t first;	  /* they are this; 0: any */
+	uint32_t first;	  /* first number; 0: any */
 	unsigned odd_key; /* 1 + the card with another job key; 0: none */
 };
 
@@ -69,7 +69,7 @@ struct world_port {
 	uint32_t nblocks, nlongs, nreceives;
 	uint32_t free[WORLD_REQUESTS];
 	uint32_t nfree;
-	uint8_t *freed; /* blocks freed out of turn, then long ones */
+	uint8_t *freed; /* freed out of order: blocks, then long blocks */
 	unsigned wakes;
 };
 
@@ -100,19 +100,19 @@ struct world_card {
 	struct world_port port[WORLD_PORTS];
 	struct world_area area[WORLD_AREAS];
 	struct world_node node[WORLD_NODES];
-	unsigned address; /* world_move(); by rails the same */
-	unsigned told;	  /* its own as it knows it, from frames that came */
-	unsigned known[WORLD_CARDS]; /* the others', by learn() */
-	unsigned misled; /* learn() from a frame of another card than that */
+	unsigned address; /* moves by world_move(); equal on all rails */
+	unsigned told;	  /* own address as the card knows, from frames */
+	unsigned known[WORLD_CARDS]; /* addresses of cards, by learn() */
+	unsigned misled; /* learn() of a node by a different card's frame */
 	unsigned burst_most, transmits;
 	uint64_t frames, stores, written; /* written: bytes, by dma */
 	struct bcl_card_config config;
 };
 
-/* A frame on its way; a test's filter may look at it, or drop it. */
+/* A frame in flight. The filter of a test may read or drop the frame. */
 struct world_frame {
 	unsigned from, to, rail;
-	unsigned address, source; /* where `to` should be, `from` says it is */
+	unsigned address, source; /* of `to`, as known; of `from`, as claimed */
 	uint32_t length;
 	uint8_t bytes[BCL_FRAME_MAX];
 };
@@ -130,70 +130,85 @@ struct world {
 	unsigned source, source_rail; /* of the frame being handled */
 	unsigned source_address;
 	unsigned dropped, duplicated, reordered, corrupted;
-	/* false: the frame is lost */
+	/* returns false: the frame is lost */
 	bool (*filter)(struct world *world, struct world_frame *frame);
 	void *filter_arg;
 };
 
-/* Defaults for zeroes; `seed` may be overridden by BCL_TEST_SEED. */
+/* Zeroes in the configuration mean defaults. Tests take `seed` from
+ * world_seed(). */
 struct world *world_new(const struct world_config *config);
 void world_free(struct world *world);
 /*
- * How many seeds a test should try: n, or BCL_TEST_SEEDS; 1 if BCL_TEST_SEED
- * names one. The i-th of them is i + 1.
+ * world_seeds() returns the number of seeds that a test should try: n, or
+ * BCL_TEST_SEEDS, or 1 if BCL_TEST_SEED names a seed. world_seed() returns the
+ * seed number i: i + 1, or BCL_TEST_SEED.
  */
 unsigned world_seeds(unsigned n);
 uint64_t world_seed(unsigned i);
-/* Printed if the program ends before world_note(0). */
+/* The seed is printed if the program ends before world_note(0). */
 void world_note(uint64_t seed);
 uint32_t world_random(struct world *world, uint32_t below);
 
 struct world_port *world_port_open(struct world *world, unsigned card,
 				   uint16_t number);
 void world_port_close(struct world_port *port);
-/* Index of a card's node for another card; connects if need be. */
+/* Returns the index of the card's node for the card `to`, and connects if
+ * necessary. BCL_NODE_NONE: the card refuses. */
 uint32_t world_connect(struct world *world, unsigned card, unsigned to);
-/* The same; where there is no room it is tried again every so many ns. */
+/* The same, but tries again every `every` ns as long as the card refuses. */
 uint32_t world_connect_later(struct world *world, unsigned card, unsigned to,
 			     uint64_t every);
-/* With the key of another job. */
+/* The same, with the given job key. */
 uint32_t world_connect_by(struct world *world, unsigned card, unsigned to,
 			  const uint8_t *key);
 enum bcl_status world_control(struct world *world, unsigned card,
 			      const struct bcl_control *control,
 			      uint32_t *result);
-/* Memory of a card; rights for its peers. Returns the handle. */
+/* Registers memory of a port (0: of the card itself) with rights for peers.
+ * Returns the handle. */
 uint32_t world_memory(struct world *world, unsigned card, uint16_t port,
 		      void *memory, uint64_t length, uint32_t rights);
-/* Memory that reads as zeroes and forgets what is written. */
+/* Registers memory with contents that do not matter: all reads and writes go to
+ * the same few bytes, so that `length` may be any number. */
 uint32_t world_sink(struct world *world, unsigned card, uint16_t port,
 		    uint64_t length);
 void world_forget(struct world *world, unsigned card, uint32_t handle);
 
-/* A free request to fill in, cleared, or NULL; then ring for it. */
+/*
+ * world_request() returns a cleared request, or NULL if no request is free. The
+ * caller fills the request in and calls world_submit(), which rings.
+ * world_ring() rings the doorbell alone.
+ */
 struct bcl_request *world_request(struct world_port *port);
 void world_submit(struct world_port *port, struct bcl_request *request);
 void world_ring(struct world_port *port);
-/* A system message of inline or referenced bytes; false: no free request. */
+/* Sends a system message of inline bytes. false: no request is free. */
 bool world_send(struct world_port *port, uint32_t node, uint16_t to,
 		const void *bytes, uint32_t length, uint64_t cookie);
-/* The next event; its request or block is still taken. */
+/*
+ * world_sent() takes the next completion of a send, and frees the request.
+ * world_received() takes the next completion of a receive; the caller frees the
+ * block. false: the queue is empty.
+ */
 bool world_sent(struct world_port *port, struct bcl_completion *entry);
 bool world_received(struct world_port *port, struct bcl_completion *entry);
 const uint8_t *world_block(const struct world_port *port,
 			   const struct bcl_completion *entry);
 void world_block_free(struct world_port *port, uint32_t block);
-/* The block of this event, long or not. */
+/* Frees the block of a completion, a short or a long block. */
 void world_block_free_of(struct world_port *port,
 			 const struct bcl_completion *entry);
 
-/* For world_kill() and world_free(). */
+/* Frees the memory of a port without a word to the card. */
 void world_port_free(struct world_port *port);
-/* A slow dma must not land in memory that is given back. */
+/* Lets pending dma to and from the area fail: no dma may touch memory that the
+ * owner has freed. */
 void world_stop_dma(struct world *world, unsigned card,
 		    const struct world_area *area);
 
-/* Let time pass until `until` or until nothing more happens by itself. */
+/* Handles all events that are due until the time `until`, then sets the clock
+ * to `until`. */
 void world_run(struct world *world, uint64_t until);
 void world_run_for(struct world *world, uint64_t ns);
 void world_step(struct world *world); /* the next event only */
@@ -201,29 +216,35 @@ void world_step(struct world *world); /* the next event only */
 void world_link(struct world *world, unsigned a, unsigned b, unsigned rail,
 		bool up);
 /*
- * The card's address is another one, which it does not know yet. Frames to the
- * old one are lost but for HELLO and HELLO_ACK, with which rails look around.
+ * Gives the card a new address, which the card does not know yet. Frames to the
+ * old address are lost, except HELLO and HELLO_ACK, with which rails search for
+ * a card.
  */
 void world_move(struct world *world, unsigned card);
-/* The card stops without a word; it begins a new life. */
+/* world_kill() stops the card without a word to peers. world_revive() starts
+ * the card again, with a new incarnation. */
 void world_kill(struct world *world, unsigned card);
 void world_revive(struct world *world, unsigned card);
 uint64_t world_counter(const struct world *world, unsigned card,
 		       enum bcl_card_counter counter);
-/* What happened, to standard error. */
+/* Prints the counters of all living cards to standard error. */
 void world_dump(const struct world *world);
 uint64_t world_card_id(const struct world *world, unsigned card);
 
 uint32_t world_crc32c(void *host, uint32_t crc, void *to, const void *data,
 		      uint32_t length);
 uint32_t world_headers_crc(void *host, const void *headers);
-/* The seal of a frame whose header checksum is right; 0: of no connection. */
+/* The seal of a frame with a correct header checksum. 0: the frame belongs to
+ * no connection. */
 uint32_t world_seal_of(const uint8_t *frame);
-/* Make both checksums of a frame right, with a seal; before that the proof, if
- * it is a HELLO, a HELLO_ACK or the PING behind them. */
+/*
+ * world_seal() makes both checksums of a frame correct for the seal.
+ * world_prove() comes before world_seal(), and makes the proof of a HELLO, of a
+ * HELLO_ACK, or of the PING after a handshake correct.
+ */
 void world_seal(uint8_t *frame, uint32_t length, uint32_t seal);
 void world_prove(uint8_t *frame, uint32_t length, const uint8_t *key);
-/* Inject it as if from `from`. */
+/* Sends the bytes to the card `to` at once, as if from the card `from`. */
 void world_inject(struct world *world, unsigned from, unsigned to,
 		  unsigned rail, const uint8_t *frame, uint32_t length);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints what collective operations take in virtual time and how many times
- * the lower bound that is:
+ * Prints the time of collective operations in virtual time, and the ratio of
+ * the time to the lower bound:
  *
  *   coll_bounds [-o OPERATION] [-n NODES] [-r RANKS] [-l BYTES] [-a ALGORITHM]
  *

@@ -9,7 +9,7 @@
 #include "collectives/team.h"
 
 enum {
-	GUARD = 32, /* bytes around buffers that must stay as they are */
+	GUARD = 32, /* bytes around a buffer that no operation may change */
 	GUARD_BYTE = 0xa5,
 };
 
@@ -23,7 +23,7 @@ struct test {
 	unsigned failures;
 };
 
-/* Buffers with guards. */
+/* A buffer between two guards. */
 static unsigned char *buffer_new(size_t length)
 {
 	unsigned char *memory = malloc(length + 2 * GUARD);
@@ -56,7 +56,7 @@ static void buffer_free(struct test *test, unsigned char *buffer, size_t length)
 	free(buffer - GUARD);
 }
 
-/* The byte that a rank has at a place for another rank. */
+/* The byte at offset `at` of the block that rank `from` has for rank `to`. */
 static unsigned char byte_of(unsigned from, unsigned to, size_t at)
 {
 	uint32_t i = (uint32_t)at;
@@ -215,7 +215,8 @@ static void test_alltoall(struct test *test)
 	buffer_free(test, receive, all);
 }
 
-/* Some pairs exchange nothing; in place both ways are of one length. */
+/* Some pairs exchange nothing. In place both blocks of a pair have the same
+ * length. */
 static size_t length_between(const struct test *test, unsigned from,
 			     unsigned to)
 {
@@ -384,8 +385,11 @@ static void test_reductions(struct test *test, bool to_all)
 		reduce_with(test, &long_elements, to_all);
 }
 
-/* The larger by its amount, of two that are alike the first: which of them is
- * `in` makes a difference, and the order of ranks is free. */
+/*
+ * Takes the element with the larger absolute value, or `in` if the absolute
+ * values are equal. So the result depends on the order of the operands, but a
+ * commutative operation may run in any order of the ranks.
+ */
 static void take_larger(const void *in, void *inout, size_t count, void *arg)
 {
 	const int8_t *a = in;
@@ -411,7 +415,7 @@ static void contribute_signs(const struct test *test, unsigned char *vector,
 		vector[i] = byte_of(test->rank, 2, i) & 64 ? 1 : 0xff;
 }
 
-/* No order is right among these. */
+/* Comparisons define no order of NaN, 0 and -0. */
 static void contribute_odd_numbers(const struct test *test,
 				   unsigned char *vector, size_t count)
 {
@@ -423,7 +427,8 @@ static void contribute_odd_numbers(const struct test *test,
 		       &odd[byte_of(test->rank, 3, i) >> 5 & 3], sizeof(*odd));
 }
 
-/* Whatever the result is, all have the same bits as the first. */
+/* All members must have the same bits as the first member. The result itself is
+ * not checked. */
 static void expect_same(struct test *test,
 			const struct bcl_reduction *reduction,
 			void (*contribute)(const struct test *test,
@@ -578,7 +583,10 @@ unsigned cases_overlap(struct bcl_team *one, struct bcl_team *other)
 	for (t = 0; t < 2; t++)
 		end(&test, bcl_ibarrier(teams[t], &requests[t][2 * ROUNDS]),
 		    NULL);
-	/* Blocking ones while those run; then the last first. */
+	/*
+	 * Blocking operations run while the nonblocking operations are pending.
+	 * Then the test waits for the nonblocking operations, the last first.
+	 */
 	for (t = 0; t < 2; t++) {
 		unsigned n = bcl_team_size(teams[t]);
 		uint32_t one_each = 1, count = 0;
@@ -622,7 +630,11 @@ unsigned cases_mixed(struct bcl_team *team, unsigned seed, unsigned n)
 		test.length = lengths[(random >> 40) % 8];
 		test.root = (unsigned)(random >> 45) % test.size;
 		test.in_place = random >> 60 & 1;
-		/* Each as it likes: both forms are the same operation. */
+		/*
+		 * Each member draws alone: a member that calls the blocking
+		 * form must work together with a member that calls the
+		 * nonblocking form.
+		 */
 		test.in_background = own >> 60 & 1;
 		tests[operation](&test);
 	}

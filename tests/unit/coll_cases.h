@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What collective operations must give, checked on a team over whatever it
- * runs on: called by all members alike, each checks its own part.
- */
+/* Checks of the results of collective operations, on a team over any transport.
+ * All members call the same function, and each member checks its own part. */
 #ifndef BCL_TESTS_COLL_CASES_H
 #define BCL_TESTS_COLL_CASES_H
 
@@ -11,21 +9,22 @@
 #include "collectives/select.h"
 
 /*
- * One operation with vectors or blocks of about `length` bytes: from some
- * roots, in place and not, blocking and not, all kinds of reductions. Returns
- * the number of failures, each of which is described on stderr.
+ * Runs an operation with vectors or blocks of about `length` bytes: with
+ * several roots, in place and not in place, blocking and nonblocking, with all
+ * kinds of reductions. Returns the number of failures, and prints the first
+ * failures to standard error.
  */
 unsigned cases_run(struct bcl_team *team, enum bcl_operation operation,
 		   size_t length);
 
-/* The same with each algorithm that the operation has. */
+/* The same with each algorithm of the operation. */
 unsigned cases_run_all(struct bcl_team *team, enum bcl_operation operation,
 		       size_t length);
 
-/* So many operations drawn by a seed, the same at all members. */
+/* Runs n operations that are drawn by the seed, the same at all members. */
 unsigned cases_mixed(struct bcl_team *team, unsigned seed, unsigned n);
 
-/* Operations of two teams that are under way at the same time. */
+/* Runs operations of two teams at the same time. */
 unsigned cases_overlap(struct bcl_team *one, struct bcl_team *other);
 
 #endif

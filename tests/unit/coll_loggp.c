@@ -81,7 +81,8 @@ static struct loggp_net net_of(const struct sim_loggp *net)
 	};
 }
 
-/* As after bcl_team_world(), but what is alike is there once. */
+/* Sets up the rank's team like bcl_team_world(), but all ranks share the equal
+ * parts. */
 static void init_rank(struct loggp_world *world, unsigned rank)
 {
 	struct bcl_adi *adi = &world->ranks[rank];
@@ -216,7 +217,7 @@ static enum bcl_status start(struct loggp_world *world, struct bcl_team *team,
 	}
 }
 
-/* One memory for all ranks: what is in it does not matter. */
+/* All ranks share the same memory: the contents do not matter. */
 static void make_room(struct loggp_world *world, enum sim_operation operation,
 		      size_t length)
 {

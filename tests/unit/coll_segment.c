@@ -70,7 +70,7 @@ static bool reads(const struct bcl_node *node, const struct bcl_node_op *op,
 	}
 }
 
-/* A writer has a block for each member. */
+/* Does a writer write a block for each member? */
 static bool fans(const struct bcl_node_op *op)
 {
 	return op->kind == BCL_NODE_SCATTER || op->kind == BCL_NODE_ALLTOALL;
@@ -93,12 +93,12 @@ static void begin_piece(struct bcl_node *node, struct bcl_node_op *op)
 	op->piece = left < most ? left : most;
 	op->phase = ++node->phase;
 	op->next = node->members;
-	/* In a chain it is first read, then written. */
+	/* A member of a chain reads first, then writes. */
 	if (op->kind != BCL_NODE_REDUCE_CHAIN)
 		write_piece(node, op);
 }
 
-/* Nobody else writes to it. */
+/* No foreign process writes to the simulated segment. */
 void bcl_node_audit(struct bcl_node *node)
 {
 	(void)node;

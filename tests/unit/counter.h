@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A counter by its name. */
+/* Reads a counter by name. */
 #ifndef BCL_TESTS_COUNTER_H
 #define BCL_TESTS_COUNTER_H
 
@@ -9,7 +9,8 @@
 
 #include <bcl/bcl.h>
 
-/* Of the context and its card; ends the program if there is none. */
+/* Returns a counter of the context or of the context's card. Ends the program
+ * if no counter has the name. */
 static inline uint64_t counter_of(struct bcl_context *context, const char *name)
 {
 	enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine that bounds and algorithms are held against: Dawning-3000, as
- * measured with BCL-3 (2001), 375 MHz Power3-II nodes of four processors on
- * Myrinet.
+ * The machine for tests of bounds and algorithms: Dawning-3000, as measured
+ * with BCL-3 (2001). The nodes have four 375 MHz Power3-II processors each, and
+ * are connected by Myrinet.
  */
 #ifndef BCL_TESTS_DAWNING_H
 #define BCL_TESTS_DAWNING_H

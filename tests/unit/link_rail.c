@@ -13,7 +13,7 @@ enum {
 	MTU = 1472,
 	BURST = 44,
 	WINDOW = 256 << 10,
-	QUEUED = 4096, /* frames on their way to a rail */
+	QUEUED = 4096, /* arrived frames that a rail can hold */
 };
 
 struct frame {

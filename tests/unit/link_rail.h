@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A rail inside a simulated world: every rail of the world reaches every
- * other. Frames take a microsecond of virtual time and do not overtake.
+ * A kind of rail inside a simulated world. Each rail reaches all rails of the
+ * world. A frame takes a microsecond of virtual time, and frames keep their
+ * order.
  */
 #ifndef BCL_LINK_RAIL_H
 #define BCL_LINK_RAIL_H
@@ -12,11 +13,12 @@
 /* For sim_world_open(). */
 extern const struct bcl_rail_kind *const link_rails[];
 
-/* Which world new rails belong to; forgets those of the last one. */
+/* Rails that are opened from now on belong to the world. Forgets the rails of
+ * the previous world. */
 void link_world(struct sim_world *world);
 
-/* Pull the plug of the n-th rail of the world: what it sends or should
- * receive is lost. */
+/* Unplugs the n-th rail of the world, or plugs the rail in again. An unplugged
+ * rail loses all frames, in both directions. */
 void link_cut(unsigned n, bool cut);
 
 #endif

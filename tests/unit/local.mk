@@ -3,7 +3,7 @@
 EXTRA_DIST += %D%/unit.h
 unit_tests += %D%/test_version
 
-# Those in which several threads are at work, the library's own among them
+# Tests in which several threads work, among them threads of the library
 thread_tests += %D%/test_adi_rows %D%/test_adi_threads %D%/test_calls \
 	%D%/test_carrier %D%/test_claim %D%/test_coll_real %D%/test_collectives %D%/test_connect \
 	%D%/test_fallback %D%/test_helper %D%/test_doorbell_batch %D%/test_large %D%/test_leave \
@@ -37,7 +37,7 @@ unit_tests += %D%/test_sim_clock %D%/test_sim_cluster %D%/test_sim_cut \
 %C%_test_sim_shrink_LDADD = libsim.la $(CHECK_LIBS)
 %C%_test_sim_world_LDADD = libsim.la $(CHECK_LIBS)
 
-# The ADI, over a transport of their own
+# The ADI, over the mock transport
 adi_traffic = %D%/adi_traffic.c %D%/adi_traffic.h %D%/need.h
 mock_transport = %D%/mock_boot.c %D%/mock_event.c %D%/mock_memory.c \
 	%D%/mock_message.c %D%/mock_offer.c %D%/mock_peer.c %D%/mock_state.h \
@@ -198,6 +198,6 @@ unit_tests += %D%/test_arguments
 unit_tests += %D%/test_coll_audit %D%/test_coll_differ %D%/test_coll_real
 %C%_test_coll_real_SOURCES = %D%/test_coll_real.c $(coll_cases)
 
-# How PVM's tasks wait: what that stands on is the test's.
+# How PVM's tasks wait: the test replaces the functions that the code calls
 unit_tests += %D%/test_pvm_wait
 %C%_test_pvm_wait_LDADD = $(CHECK_LIBS)

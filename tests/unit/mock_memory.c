@@ -39,7 +39,8 @@ void bcl_memory_key(const struct bcl_memory *memory, void *bytes)
 	bcl_key_pack(&key, bytes);
 }
 
-/* It is there at once, its notice when a message sent now would be. */
+/* The data is in the target's memory at once. The notification arrives at the
+ * time at which a message sent now would arrive. */
 enum bcl_status bcl_put_notify(struct bcl_peer *base, const void *bytes,
 			       uint64_t offset, const void *buffer,
 			       size_t length, unsigned type, uint32_t immediate,

@@ -38,7 +38,8 @@ enum bcl_status mock_may_send(struct mock_peer *peer)
 	return status;
 }
 
-/* No peer has a pair, so what the ADI does in line ends before these. */
+/* No peer of the mock has a pair, so the inline paths of the ADI never call the
+ * functions below. */
 
 enum bcl_status bcl_pair_send_full(struct bcl_pair *pair, unsigned type,
 				   uint64_t immediate, const void *data,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the mock transport share. */
+/* State that the files of the mock transport share. */
 #ifndef MOCK_STATE_H
 #define MOCK_STATE_H
 
@@ -22,9 +22,9 @@ struct mock_offer;
 struct mock_peer {
 	struct bcl_peer base; /* first */
 	struct mock_port *local, *remote;
-	uint64_t up_at;	 /* CONNECTING until then */
-	uint64_t last;	 /* when the last message to it arrives */
-	unsigned on_way; /* messages to it that it has not taken */
+	uint64_t up_at;	 /* end of CONNECTING */
+	uint64_t last;	 /* arrival of the last message to `remote` */
+	unsigned on_way; /* messages that `remote` has not taken */
 	bool blocked, opened, dying;
 	struct mock_peer *next;
 };
@@ -33,7 +33,7 @@ struct mock_event {
 	struct mock_event *next;
 	uint64_t at;
 	struct bcl_event event;
-	struct mock_peer *way; /* whose on_way it counts in */
+	struct mock_peer *way; /* the event counts in way->on_way */
 	unsigned char data[];
 };
 
@@ -50,7 +50,7 @@ struct mock_port {
 	unsigned char room[BCL_MESSAGE_MAX];
 	unsigned offers;
 	unsigned sent[BCL_TYPES], cut;
-	struct bcl_memory memory; /* of no bytes: none */
+	struct bcl_memory memory; /* length 0: none */
 	struct bcl_counter_page page;
 };
 
@@ -110,7 +110,7 @@ static inline struct mock_peer *mock_peer_of(struct bcl_peer *peer)
 	return (struct mock_peer *)peer;
 }
 
-/* A call for the port begins: its mock, locked. */
+/* Begins a call for the port: locks and returns the port's mock. */
 static inline struct mock *mock_enter(struct mock_port *port)
 {
 	pthread_mutex_lock(&port->mock->lock);
@@ -123,7 +123,7 @@ static inline void mock_leave(struct mock *mock)
 	pthread_mutex_unlock(&mock->lock);
 }
 
-/* mock_event.c: what a port is told, and when. */
+/* mock_event.c: mock_push() adds an event of the port for the time `at`. */
 struct mock_event *mock_push(struct mock_port *port, uint64_t at,
 			     const struct bcl_event *event, const void *data,
 			     size_t length);
@@ -133,12 +133,13 @@ void mock_events_drop(struct mock_port *port);
 struct mock_peer *mock_peer_find(struct mock_port *local,
 				 struct mock_port *remote);
 void mock_peer_lose(struct mock_peer *peer, enum bcl_status status);
-/* May something be handed over for the peer now? */
+/* Does the peer take a message, an offer or a pull now? */
 enum bcl_status mock_peer_ready(struct mock_peer *peer);
-/* Those that nobody holds any more; all. */
+/* mock_peers_reap() frees the dying peers without messages in flight.
+ * mock_peers_drop() frees all peers. */
 void mock_peers_reap(struct mock_port *port);
 void mock_peers_drop(struct mock_port *port);
-/* The others learn that it is gone. */
+/* Peers of living ports for the port end with BCL_ERR_DEAD. */
 void mock_port_lost(struct mock *mock, struct mock_port *port);
 
 /* mock_message.c */
@@ -146,7 +147,11 @@ enum bcl_status mock_may_send(struct mock_peer *peer);
 void mock_say(struct mock_peer *peer, enum bcl_event_kind kind, unsigned type,
 	      uint64_t immediate, const void *data, size_t length);
 
-/* mock_offer.c: the peer is lost; and without a word, of a port or all. */
+/*
+ * mock_offer.c: mock_offers_end() ends the offers to a lost peer by events.
+ * mock_offers_drop() frees the offers of a port, or of all ports (NULL),
+ * without events.
+ */
 void mock_offers_end(struct mock_peer *peer, enum bcl_status status,
 		     uint64_t at);
 void mock_offers_drop(struct mock *mock, const struct mock_port *port);

@@ -38,8 +38,8 @@ enum bcl_status bcl_port_open(struct bcl_context *context,
 	return BCL_OK;
 }
 
-/* Of its messages that others have yet to hear: a port that closes may take
- * them with it. */
+/* Counts the port's messages that have not arrived yet. A port that closes may
+ * lose these messages. */
 static unsigned on_way(struct mock *mock, const struct mock_port *port)
 {
 	uint64_t now = mock_now(mock);

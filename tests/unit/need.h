@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Assertions for code that runs in forked processes and threads, beyond the
- * reach of check: print what is wrong and abort. And bytes to recognise. */
+/*
+ * Assertions for forked processes and for threads, where assertions of the
+ * check library do not work: a failed assertion prints the condition and
+ * aborts. Also patterns of bytes for buffers.
+ */
 #ifndef BCL_TESTS_NEED_H
 #define BCL_TESTS_NEED_H
 

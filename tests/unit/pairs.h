@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For tests of several processes: each opens a context and a port and has a
- * peer for every other. What fails ends the process with the line's number.
+ * For tests with several processes. Each process opens a context and a port,
+ * and has a peer for each remaining process of the job. A failed condition
+ * prints the line's number and ends the process.
  */
 #ifndef BCL_TESTS_PAIRS_H
 #define BCL_TESTS_PAIRS_H
@@ -38,10 +39,10 @@ struct rank {
 	struct bcl_peer *peer[RANKS_MAX];
 };
 
-/* Of the contexts that rank_open() opens; NULL: this machine's. */
+/* Environment of the contexts that rank_open() opens; NULL: bcl_env_linux. */
 static const struct bcl_env *rank_env;
 
-/* A page that all ranks share which are forked afterwards. */
+/* Allocates a page. All ranks that are forked afterwards share the page. */
 static inline void *ranks_share(void)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -56,13 +57,13 @@ static inline uint64_t rank_now(void)
 	return bcl_env_linux.now(NULL);
 }
 
-/* The next event, sleeping as it pays; 50 s without one is a failure. */
+/* Waits for the next event, and may sleep. Fails after 50 s. */
 static inline struct bcl_event rank_event(struct rank *rank)
 {
 	struct bcl_event event;
 	enum bcl_status status;
 
-	/* AGAIN: there is room for a message that was refused */
+	/* AGAIN: there is room again after a refused message */
 	do
 		status = bcl_wait(rank->port, UINT64_C(50000000000));
 	while (status == BCL_ERR_AGAIN);
@@ -77,8 +78,9 @@ static inline uint64_t rank_counter(struct rank *rank, const char *name)
 }
 
 /*
- * Before the context is opened: each rank is a node of its own, reached over
- * UDP on the loopback interface; or all share memory and there is no network.
+ * Sets the path, before the context is opened. BCL_PATH_CARD: each rank is a
+ * virtual node, and ranks talk over UDP on the loopback interface.
+ * BCL_PATH_SHARED: all ranks share memory, and have no network.
  */
 static inline void rank_path(unsigned me, enum bcl_path path)
 {
@@ -90,7 +92,7 @@ static inline void rank_path(unsigned me, enum bcl_path path)
 	setenv("BCL_NET", "lo", 1);
 }
 
-/* Join the job; all peers are up, on this path. */
+/* Joins the job. Returns when all peers are up on `path`. */
 static inline void rank_open(struct rank *rank, enum bcl_path path)
 {
 	struct bcl_context_options options = { .struct_size = sizeof(options) };
@@ -136,8 +138,8 @@ static inline void rank_close(struct rank *rank)
 	bcl_boot_close(rank->boot);
 }
 
-/* Two ranks that run body(rank, &path): 0 shares memory, 1 goes by the card.
- * How many of them failed. */
+/* Runs body(rank, &path) in two ranks. `way` 0: over shared memory; 1: by the
+ * card. Returns the number of failed ranks. */
 static inline int rank_pair(int (*body)(unsigned me, void *path), int way)
 {
 	enum bcl_path path = way ? BCL_PATH_CARD : BCL_PATH_SHARED;
@@ -145,7 +147,8 @@ static inline int rank_pair(int (*body)(unsigned me, void *path), int way)
 	return bcl_boot_job_run(2, body, &path);
 }
 
-/* A number to rank `to`, however full the way is; no event is under way. */
+/* Sends a number to rank `to`, and tries again as long as there is no room. No
+ * event may come meanwhile. */
 static inline void rank_send(struct rank *rank, unsigned to, uint64_t number)
 {
 	const struct iovec iov = { &number, sizeof(number) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rails under test, and a sink that remembers what came. */
+/* Rails under test, and a sink that keeps the received frames. */
 #ifndef BCL_TESTS_RAILS_H
 #define BCL_TESTS_RAILS_H
 
@@ -18,13 +18,13 @@
 enum {
 	RAILS_FRAMES = 4096,
 	RAILS_BYTES = 1 << 24,
-	RAILS_PATIENCE = 30, /* seconds, for whatever has to come */
+	RAILS_PATIENCE = 30, /* seconds to wait for frames */
 };
 
 struct inbox {
 	struct bcl_rail_sink sink;
 	unsigned n, gone;
-	uint64_t believed; /* frames, if they are */
+	uint64_t believed; /* frames that the inbox believed */
 	bool doubts;
 	struct bcl_wire_address source;
 	struct {
@@ -93,7 +93,7 @@ static inline struct inbox *inbox_new(void)
 	return inbox;
 }
 
-/* Receive until `n` frames are there. */
+/* Receives until the inbox has `n` frames. */
 static inline void inbox_wait(struct inbox *inbox, struct bcl_rail *rail,
 			      unsigned n)
 {
@@ -116,7 +116,7 @@ static inline struct bcl_config rails_config(const char *rails, const char *net)
 	return config;
 }
 
-/* Are there IPv6 addresses here? Said, if not. */
+/* Does the host have IPv6 addresses? If not, prints the reason. */
 static inline bool rails_ipv6(void)
 {
 	struct bcl_config probe = rails_config("udp", "::1/128");
@@ -144,10 +144,10 @@ static inline struct bcl_rail *rails_open(const struct bcl_rail_kind *kind,
 	return rail;
 }
 
-static uint8_t frame_kind; /* of the frames below; 0: of no kind */
+static uint8_t frame_kind; /* of the frames of frame_fill(); 0: no kind */
 
-/* A frame of the given length whose bytes depend on `number`; the headers look
- * real enough for rails: one segment. */
+/* Makes a frame of the given length with bytes that depend on `number`. The
+ * headers look real enough for rails: the frame has a single segment. */
 static inline void frame_fill(uint8_t *bytes, size_t length, unsigned number,
 			      uint64_t card)
 {

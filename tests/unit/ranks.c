@@ -13,7 +13,7 @@
 #include "tests/unit/unit.h"
 
 enum {
-	LIMIT = 30, /* seconds, for whatever is waited for */
+	LIMIT = 30, /* seconds, for each wait */
 };
 
 uint64_t rank_now(void)
@@ -24,7 +24,8 @@ uint64_t rank_now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* In loops: an assertion writes to a file each time, also when it holds. */
+/* For conditions in loops: a ck_assert() writes to a file at each call, even if
+ * the assertion holds. */
 #define check_quietly(condition, ...)              \
 	do {                                       \
 		if (!(condition))                  \
@@ -51,7 +52,7 @@ void ranks_run_bare(unsigned n, rank_body *body, uint64_t killed)
 
 		ck_assert_int_ge(pid, 0);
 		if (!pid) {
-			/* shared memory or nothing, unless the test says */
+			/* no rails, unless the test has set BCL_RAILS */
 			setenv("BCL_RAILS", "none", 0);
 			body(&rank);
 			_exit(0);

@@ -19,7 +19,7 @@ enum {
 /* In memory that all ranks share. */
 struct ranks {
 	unsigned n;
-	_Atomic unsigned arrived;     /* at barriers, all together */
+	_Atomic unsigned arrived;     /* sum of the arrivals at all barriers */
 	_Atomic unsigned signals[16]; /* for the tests' own use */
 	struct {
 		pid_t pid;
@@ -38,47 +38,49 @@ struct rank {
 	struct bcl_peer *peers[RANKS_MAX];
 };
 
-/* What a rank does between opening and closing its context. */
+/* A rank's part of a test, between opening and closing the rank's context. */
 typedef void rank_body(struct rank *rank);
 
-/*
- * Fork n ranks that run body; wait for them. Fails if one of them does, but
- * those in `killed` (bits) must die by a signal.
- */
+/* Forks n ranks that run body, and waits for the ranks. Fails if a rank fails.
+ * The ranks in `killed` (a bit per rank) must die by a signal. */
 void ranks_run(unsigned n, rank_body *body, uint64_t killed);
 
-/* The same without opening anything: the body calls rank_open(). */
+/* The same, but the ranks open no contexts: the body calls rank_open(). */
 void ranks_run_bare(unsigned n, rank_body *body, uint64_t killed);
 void rank_open(struct rank *rank, const struct bcl_context_options *options);
 void rank_close(struct rank *rank);
 
 /*
- * What a helper did for a peer was done before the peer said so. The thread
- * sanitizer does not see an order that leads through another process, or
- * another map of the same memory, but that of a lock which both threads take.
+ * Shows an order of events to the thread sanitizer. A helper does work for a
+ * peer before the peer reports the work. The sanitizer does not see the order,
+ * because the order leads through a second process or through a second map of
+ * the same memory. The sanitizer does see the order of a lock that both threads
+ * take, so the function takes and releases the lock of the context.
  */
 void ranks_show_order(struct bcl_context *context);
 
-/* All living ranks: wait for `n` of them. */
+/* A barrier of the n living ranks. All living ranks must call the function. */
 void rank_barrier_of(struct rank *rank, unsigned n);
 static inline void rank_barrier(struct rank *rank)
 {
 	rank_barrier_of(rank, rank->all->n);
 }
 
-/* Open the peer and wait until it is up, or lost: its status. */
+/* rank_begin() opens the peer. rank_connect() also waits until the peer is up
+ * or lost, and returns the peer's status. */
 struct bcl_peer *rank_begin(struct rank *rank, unsigned other);
 enum bcl_status rank_connect(struct rank *rank, unsigned other);
 
-/* The next event, whatever comes; fails after half a minute. */
+/* Polls until an event of any kind comes. Fails after half a minute. */
 void rank_event(struct rank *rank, struct bcl_event *event);
-/* The next event, which is of that kind. */
+/* The same, but fails if the event is of a different kind. */
 void rank_expect(struct rank *rank, enum bcl_event_kind kind,
 		 struct bcl_event *event);
-/* Send, polling while it answers AGAIN; no events may come meanwhile. */
+/* Sends a message, and polls as long as bcl_send() answers AGAIN. No events may
+ * come meanwhile. */
 void rank_send(struct rank *rank, unsigned other, uint64_t immediate,
 	       const void *data, size_t length);
-/* Progress for some time, a turn at least; no events may come. */
+/* Polls for some time, at least once. No events may come meanwhile. */
 void rank_idle(struct rank *rank, unsigned milliseconds);
 
 uint64_t rank_counter(struct rank *rank, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A job of one rank on each node of a small simulated cluster, to which befalls
- * what a script of faults says. */
+/* A job with a rank on each node of a small simulated cluster. A script of
+ * faults tells which faults happen to the cluster. */
 #ifndef SIM_SCRIPT_H
 #define SIM_SCRIPT_H
 
@@ -19,7 +19,7 @@ struct script {
 	struct sim_job *job;
 };
 
-/* `timeout`: BCL_PEER_TIMEOUT; the job refers to the text. */
+/* `timeout`: value of BCL_PEER_TIMEOUT, which must live as long as the job. */
 static inline void script_open(struct script *script, unsigned nodes,
 			       unsigned rails, const char *faults,
 			       const char *timeout)

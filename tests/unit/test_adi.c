@@ -74,7 +74,8 @@ static void window(struct bcl_adi *adi, unsigned rank)
 						       7, 9, &requests[i]),
 					 BCL_OK);
 		} else {
-			/* some posted before their message, some after */
+			/* post the second half of the receives late, when
+			 * messages have come */
 			if (i == WINDOW / 2)
 				world_turns(adi, 300);
 			ck_assert_int_eq(bcl_adi_irecv(adi, received[i], 5000,
@@ -126,7 +127,7 @@ END_TEST
 /* ---- pieces -----------------------------------------------------------------
  */
 
-/* Cut `length` bytes at `base` into n pieces, some of them empty. */
+/* Cuts `length` bytes at `base` into n pieces, among them empty pieces. */
 static void cut(struct iovec *iov, unsigned n, unsigned char *base,
 		size_t length)
 {
@@ -200,7 +201,7 @@ static void any_source(struct bcl_adi *adi, unsigned rank)
 		for (i = 0; i < EACH; i++) {
 			data[0] = rank;
 			data[1] = i;
-			/* short and long ones in one order */
+			/* short and long messages must keep their order */
 			ck_assert_int_eq(bcl_adi_send(adi, data,
 						      i % 5 ? 8 : sizeof(data),
 						      0, (int)(i % 3), 2),
@@ -265,7 +266,7 @@ static void probing(struct bcl_adi *adi, unsigned rank)
 						 &message, &status),
 				 BCL_OK);
 		ck_assert_uint_eq(status.length, length);
-		/* the one behind it is received first */
+		/* the later message is received first */
 		ck_assert_int_eq(bcl_adi_recv(adi, &data, sizeof(data), 1,
 					      BCL_ANY_TAG, 1, NULL),
 				 BCL_OK);
@@ -364,7 +365,7 @@ static void synchronous(struct bcl_adi *adi, unsigned rank)
 							1, 1, 1, &request),
 					 BCL_OK);
 			if (!posted) {
-				/* it comes, but nobody receives it */
+				/* the message arrives, but is not received */
 				world_turns(adi, 2000);
 				ck_assert_int_eq(
 					bcl_adi_test(adi, &request, NULL),
@@ -426,7 +427,7 @@ static void wait_any(struct bcl_adi *adi, unsigned rank)
 	}
 	ck_assert_int_eq(bcl_adi_waitany(adi, requests, 10, &index, &status),
 			 BCL_ERR_EMPTY);
-	/* sends that left at once are requests, too */
+	/* a send that ended at once is a request, too */
 	ck_assert_int_eq(
 		bcl_adi_irecv(adi, data, sizeof(data), 0, 99, 0, &requests[0]),
 		BCL_OK);
@@ -467,7 +468,7 @@ static void cancelling(struct bcl_adi *adi, unsigned rank)
 	ck_assert_int_eq(bcl_adi_wait(adi, &a, &status), BCL_ERR_CANCELLED);
 	ck_assert_ptr_null(a);
 	world_meet();
-	/* the second gets the message */
+	/* the second receive gets the message */
 	while (bcl_adi_iprobe(adi, 1, 7, 1, NULL) == BCL_ERR_EMPTY && !data)
 		world_yield();
 	ck_assert_uint_eq(data, 42);
@@ -545,7 +546,8 @@ static void steady(struct bcl_adi *adi, unsigned rank)
 		world_meet();
 		if (round == 10)
 			before = world.allocations;
-		/* posted before and after, waited for, with new tags */
+		/* receives before and after their messages, with and without
+		 * waits, with new tags in each round */
 		for (i = 0; i < 64; i++)
 			ck_assert_int_eq(bcl_adi_irecv(adi, data[i], 512, peer,
 						       (int)(round * 100 + i),
@@ -603,7 +605,8 @@ static void unasked(struct bcl_adi *adi, unsigned rank)
 	ck_assert_uint_eq(mock_sent(world.mock, 0, BCL_ADI_ANNOUNCE), 0);
 	ck_assert_uint_eq(mock_count(world.mock, 0, BCL_COUNT_adi_sent_long),
 			  2);
-	/* these are: too long, synchronous, in too many pieces */
+	/* announced: a message that is too long, a synchronous message, a
+	 * message in too many pieces */
 	ck_assert_int_eq(bcl_adi_send(adi, buffers[0], 65537, 1, 2, 0), BCL_OK);
 	ck_assert_int_eq(
 		bcl_adi_issend(adi, buffers[0], 5000, 1, 3, 0, &request[0]),
@@ -619,7 +622,8 @@ static void unasked(struct bcl_adi *adi, unsigned rank)
 	ck_assert_uint_eq(mock_sent(world.mock, 0, BCL_ADI_ANNOUNCE), 3);
 }
 
-/* Where paths take long messages, these go without asking. */
+/* If the path takes long messages, a sender sends messages of up to the eager
+ * limit without an announcement. */
 START_TEST(long_messages_are_not_announced)
 {
 	const struct mock_options options = { .seed = 1,

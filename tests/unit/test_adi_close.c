@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A job that ends, while frames are lost. */
+/* The end of a job while frames are lost. */
 #include "counter.h"
 #include "sim_script.h"
 #include "unit.h"
@@ -8,12 +8,12 @@
 
 enum {
 	NODES = 5,
-	FRAMES = 40, /* more than a rank of such a job sends */
+	FRAMES = 40, /* more frames than a rank of the job sends */
 };
 
 static const uint64_t SECOND = 1000000000;
 
-static uint64_t lost; /* nodes, by all */
+static uint64_t lost; /* nodes that the ranks have lost, in sum */
 
 static void join_and_leave(struct sim_rank *rank)
 {
@@ -27,7 +27,8 @@ static void join_and_leave(struct sim_rank *rank)
 	bcl_close(context);
 }
 
-/* Whoever is through with closing may be gone, and is not called again. */
+/* A rank that has closed may have ended. No rank may call the ended rank again,
+ * and then count a lost node, whichever frame of the job is lost. */
 START_TEST(ranks_that_are_gone_are_not_called)
 {
 	struct script script;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds of what is kept, ranks that are lost, leaving. */
+/* Bounds of unexpected messages, lost ranks, leaving, bad messages. */
 #include "adi_world.h"
 
 #include "adi/job.h"
@@ -85,7 +85,8 @@ static void flood_in_order(struct bcl_adi *adi, unsigned rank)
 static void flood_reversed(struct bcl_adi *adi, unsigned rank)
 {
 	flood(adi, rank, true);
-	/* only the search for the last made the receiver keep them all */
+	/* only the search for the last message made the receiver keep all
+	 * messages */
 	if (rank == 0)
 		ck_assert_uint_ge(mock_sent(world.mock, 0, BCL_ADI_MORE),
 				  MANY / BCL_ADI_ANNOUNCED - 1);
@@ -134,7 +135,8 @@ START_TEST(probe_finds_what_is_held_back)
 }
 END_TEST
 
-/* Both ways at once, with receives posted before and after. */
+/* Each rank of a ring sends many messages to the next rank, and receives in the
+ * reverse order. */
 static void flood_all(struct bcl_adi *adi, unsigned rank)
 {
 	static unsigned received[3][MANY];
@@ -192,8 +194,11 @@ static bool word_advance(struct bcl_adi_schedule *schedule)
 	return false;
 }
 
-/* Many long messages wait; another gets through; they are received from the
- * last to the first. */
+/*
+ * Ranks 0 and 1 send many long messages to rank 2. Although these messages
+ * wait, a long message of a schedule must pass between ranks 0 and 1. Rank 2
+ * receives from the last message to the first.
+ */
 static void many_long(struct bcl_adi *adi, unsigned rank)
 {
 	struct bcl_adi_schedule schedule = { .advance = word_advance };
@@ -285,10 +290,10 @@ static void lose(struct bcl_adi *adi, unsigned rank)
 	ck_assert_int_eq(bcl_adi_wait(adi, &eager, NULL), BCL_ERR_DEAD);
 	for (i = 0; i < AFTER; i++)
 		ck_assert_int_eq(bcl_adi_wait(adi, &r[i], NULL), BCL_ERR_DEAD);
-	/* what it sent before is there */
+	/* the message that rank 2 sent before death */
 	ck_assert_int_eq(bcl_adi_recv(adi, data, 4, 2, 1, 1, &status), BCL_OK);
 	ck_assert_uint_eq(data[0], 77);
-	/* nothing more */
+	/* there is no further message */
 	ck_assert_int_eq(bcl_adi_recv(adi, data, 4, 2, 1, 1, &status),
 			 BCL_ERR_DEAD);
 	ck_assert_int_eq(bcl_adi_send(adi, data, 4, 2, 1, 1), BCL_ERR_DEAD);
@@ -296,7 +301,7 @@ static void lose(struct bcl_adi *adi, unsigned rank)
 	ck_assert_int_eq(bcl_adi_iprobe(adi, 2, 1, 1, NULL), BCL_ERR_DEAD);
 	ck_assert_int_eq(bcl_adi_rank_status(adi, 2), BCL_ERR_DEAD);
 	ck_assert_int_eq(bcl_adi_rank_status(adi, 1), BCL_OK);
-	/* the others go on */
+	/* ranks 0 and 1 go on */
 	ck_assert_int_eq(bcl_adi_wait(adi, &any, &status), BCL_OK);
 	ck_assert_int_eq(status.source, 1);
 	ck_assert_uint_eq(value, 88);
@@ -310,7 +315,8 @@ START_TEST(a_lost_rank_ends_what_names_it)
 }
 END_TEST
 
-/* It never spoke, nobody spoke to it: a receive finds out. */
+/* Rank 1 dies without a message from or to any rank. The receive of rank 0 must
+ * find out. */
 static void lose_silent(struct bcl_adi *adi, unsigned rank)
 {
 	char c;
@@ -329,7 +335,7 @@ START_TEST(a_silent_rank_is_missed_by_a_receive)
 }
 END_TEST
 
-/* The sender dies while its announced messages are kept or fetched. */
+/* The sender dies while the receiver keeps or fetches announced messages. */
 static void lose_announced(struct bcl_adi *adi, unsigned rank)
 {
 	static unsigned char data[2][LONG];
@@ -412,7 +418,7 @@ END_TEST
 
 /* ---- leaving ---- */
 
-/* Requests that nobody waits for, messages that nobody receives. */
+/* Each rank leaves with pending requests and unreceived messages. */
 static void untidy(struct bcl_adi *adi, unsigned rank)
 {
 	static unsigned char data[3][LONG];
@@ -440,7 +446,8 @@ END_TEST
 
 static bool delivered[WORLD_RANKS];
 
-/* The last message before leaving arrives, however slow its receiver is. */
+/* A rank's last message before leaving must arrive, even if the receiver is
+ * slow. */
 static void last_words(struct bcl_adi *adi, unsigned rank)
 {
 	unsigned value = rank, i;
@@ -511,7 +518,8 @@ END_TEST
 static void hostile(struct bcl_adi *adi, unsigned rank)
 {
 	static const char zeros[100];
-	/* strangers; ranks and tags that do not exist; cut off; no packets */
+	/* from strangers; with ranks and tags that do not exist; of a wrong
+	 * length; a packet, although packets are not open */
 	const struct {
 		unsigned from, type;
 		uint64_t key;

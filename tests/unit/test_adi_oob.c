@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the floor above tells its like, and schedules that it ends. */
+/* Out-of-band messages between the clients of the ADI, and schedules that a
+ * client ends. */
 #include "adi_world.h"
 
 #include "adi/internal.h"
@@ -22,7 +23,7 @@ static void notice(struct bcl_adi_client *client, unsigned rank,
 {
 	struct heard *me = (struct heard *)client;
 
-	/* in order, whoever it comes from */
+	/* the words of each rank come in order */
 	ck_assert_uint_eq(oob->word[0], (uint64_t)rank << 56 | me->from[rank]);
 	ck_assert_uint_eq(oob->word[1], ~oob->word[0]);
 	ck_assert_uint_eq(oob->word[2], rank);
@@ -120,7 +121,8 @@ static struct exchange exchange_with(unsigned peer, bool sends, unsigned times)
 	};
 }
 
-/* What has not been begun ends though the other side never comes. */
+/* Rank 0 sends to and receives from rank 1, which never answers. A failed
+ * schedule must end all the same. */
 static void given_up(struct bcl_adi *adi, unsigned rank)
 {
 	struct exchange out = exchange_with(1 - rank, true, 3);
@@ -151,7 +153,8 @@ START_TEST(a_schedule_is_given_up)
 }
 END_TEST
 
-/* A receive that finds what was taken back fails; it does not hang. */
+/* Rank 0 takes a send back, and rank 1 receives later. The receive must fail,
+ * and must not hang. */
 static void too_late(struct bcl_adi *adi, unsigned rank)
 {
 	struct exchange exchange = exchange_with(1 - rank, rank == 0, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets: for layers that match for themselves. */
+/* Packets: an interface for layers that match messages themselves. */
 #include "adi_world.h"
 
 #include "adi/internal.h"
@@ -10,7 +10,7 @@ enum {
 	PACKETS = 300,
 };
 
-/* What the callbacks of a rank have seen. */
+/* A record of the callbacks of a rank. */
 static struct seen {
 	struct bcl_adi *adi;
 	unsigned received, completed, ups, losses, next;
@@ -19,7 +19,7 @@ static struct seen {
 	size_t length;
 	_Alignas(8) unsigned char packet[BCL_LONG_MAX];
 	unsigned char announcement[100];  /* the last packet of type 4 */
-	enum bcl_status complete[EVENTS]; /* by cookie; AGAIN: not yet */
+	enum bcl_status complete[EVENTS]; /* by cookie; AGAIN: pending */
 	bool echo, in_order;
 } seen[WORLD_RANKS];
 
@@ -89,7 +89,7 @@ static struct seen *open_packets(struct bcl_adi *adi, unsigned rank)
 	return s;
 }
 
-/* Turns until a count is reached. */
+/* Runs turns until the count is at least n. */
 static void until(struct bcl_adi *adi, const unsigned *count, unsigned n)
 {
 	while (*count < n) {
@@ -101,7 +101,8 @@ static void until(struct bcl_adi *adi, const unsigned *count, unsigned n)
 /* ---- sending ----------------------------------------------------------------
  */
 
-/* A word and a piece have a call of their own. */
+/* Sends a packet. A word and a single piece, without a cookie, go by the call
+ * for words. */
 static enum bcl_status send_shape(struct bcl_adi *adi, struct bcl_peer *peer,
 				  unsigned type, const void *header,
 				  size_t header_length, const struct iovec *iov,
@@ -180,7 +181,8 @@ START_TEST(all_shapes_of_packets)
 }
 END_TEST
 
-/* 50,000 bytes behind the header, in n pieces, between short packets. */
+/* Sends a packet with a header and 50,000 bytes in n pieces.
+ * bcl_adi_packet_try() must refuse the same packet. */
 static void send_long(struct bcl_adi *adi, struct bcl_peer *peer, unsigned n,
 		      uint64_t cookie)
 {
@@ -296,8 +298,11 @@ START_TEST(callbacks_may_send)
 }
 END_TEST
 
-/* Odd packets only if they can leave at once, the others in any case: what is
- * said to have left comes, in order; what is not does not. */
+/*
+ * Rank 0 sends a packet in any case in even turns, and only if the packet can
+ * leave at once in odd turns. Each packet that a call accepted must arrive, in
+ * order. A packet that a call refused must not arrive.
+ */
 static void tries(struct bcl_adi *adi, unsigned rank)
 {
 	struct seen *s = open_packets(adi, rank);
@@ -344,7 +349,7 @@ START_TEST(what_cannot_leave_at_once)
 }
 END_TEST
 
-/* next() returns when it has handled what it waited for. */
+/* bcl_adi_packet_next() must return after each packet that it has handled. */
 static void to_and_fro(struct bcl_adi *adi, unsigned rank)
 {
 	struct seen *s = open_packets(adi, rank);
@@ -417,7 +422,7 @@ static void refused(struct bcl_adi *adi, unsigned rank)
 	ck_assert_int_eq(
 		bcl_adi_packet_announce(adi, peer, 0, data, 40, 41, data, 1, 0),
 		BCL_ERR_ARG);
-	/* its own peer came up */
+	/* the rank's peer for itself has come up */
 	until(adi, &seen[0].ups, 1);
 	ck_assert_int_eq(bcl_adi_packet_wait(adi, 1000), BCL_ERR_TIMEOUT);
 	bcl_adi_packet_wake(adi);
@@ -434,7 +439,8 @@ static void count_yield(void *arg)
 	yield(arg);
 }
 
-/* Nobody tells that there is room now: who waits has to try again. */
+/* No event tells rank 0 when the blocked peer has room again. So a wait must
+ * not sleep: the wait must return, and rank 0 must try again. */
 static void in_turn(struct bcl_adi *adi, unsigned rank)
 {
 	struct seen *s = open_packets(adi, rank);
@@ -472,7 +478,8 @@ START_TEST(what_is_queued_gets_its_turns)
 }
 END_TEST
 
-/* The polls of a program that waits for another. */
+/* Polls in vain, like a program that waits for another process. Returns the
+ * number of yields. */
 static unsigned yields_of(struct bcl_adi *adi, unsigned polls)
 {
 	yields = 0;
@@ -581,7 +588,7 @@ static void announced(struct bcl_adi *adi, unsigned rank)
 							sizeof(packet), at,
 							source, length, i),
 				BCL_OK);
-			/* in order behind the announcement */
+			/* must arrive after the announcement */
 			ck_assert_int_eq(bcl_adi_packet_send(adi, peer, 5, &i,
 							     4, NULL, 0, 0),
 					 BCL_OK);
@@ -604,10 +611,11 @@ static void announced(struct bcl_adi *adi, unsigned rank)
 }
 
 enum {
-	TAKEN_BACK = 100, /* more than may carry their token */
+	TAKEN_BACK = 100, /* more than BCL_ADI_TOKENS */
 };
 
-/* What is withdrawn is complete at once, and holds up nothing. */
+/* A withdrawn announcement must be complete at once, and must not delay later
+ * announcements. */
 static void withdrawn(struct bcl_adi *adi, unsigned rank)
 {
 	static unsigned char source[LONG], target[LONG];
@@ -662,7 +670,7 @@ END_TEST
 
 /* ---- peers ---- */
 
-/* Ports 0 and 1 are jobs of one each that connect to one another. */
+/* Ports 0 and 1 are two jobs of a rank each. Port 0 connects to port 1. */
 static void stranger(void *arg)
 {
 	unsigned i = (unsigned)(uintptr_t)arg;
@@ -695,7 +703,8 @@ static void stranger(void *arg)
 		ck_assert_ptr_eq(s->from, peer);
 		ck_assert_ptr_eq(bcl_peer_user(s->from), s);
 		ck_assert_str_eq((char *)s->packet, "connect");
-		/* the other ends; it never opened us, we lose it */
+		/* port 1 closes; port 1 never opened a peer, but port 0 must
+		 * lose its peer for port 1 */
 		until(world.adi[0], &s->losses, 1);
 		ck_assert_ptr_eq(s->lost, peer);
 		ck_assert_int_eq(bcl_adi_packet_send(world.adi[0], peer, 1, "",
@@ -749,7 +758,7 @@ static void die(struct bcl_adi *adi, unsigned rank)
 	world_meet();
 	until(adi, &s->losses, 1);
 	ck_assert_ptr_eq(s->lost, peer);
-	/* all that waited has been completed before */
+	/* all packets that waited were completed before the loss */
 	ck_assert_uint_eq(s->completed, n);
 	for (i = 1; i <= n; i++) {
 		if (i % 2 || i > 22)

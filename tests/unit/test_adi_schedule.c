@@ -11,7 +11,8 @@ enum {
 	ROUNDS = 50,
 };
 
-/* Rounds around the ring: each sends on what it got. */
+/* Rounds around a ring: in each round, each rank sends to the next rank and
+ * receives from the previous rank. */
 struct ring {
 	struct bcl_adi_schedule schedule; /* first */
 	struct bcl_adi *adi;
@@ -96,7 +97,8 @@ START_TEST(rings_of_all_lengths)
 }
 END_TEST
 
-/* One that the engine has to poll; it sends nothing. */
+/* The progress engine must poll the schedule, which waits for `flag` and sends
+ * nothing. */
 static unsigned flag;
 
 static bool poll_advance(struct bcl_adi_schedule *schedule)
@@ -124,7 +126,7 @@ static void polled(struct bcl_adi *adi, unsigned rank)
 		return;
 	}
 	for (i = 0; i < 5; i++) {
-		/* nobody is told */
+		/* no event tells rank 0 of the change */
 		world_pause(adi, 100000);
 		flag++;
 	}
@@ -132,7 +134,7 @@ static void polled(struct bcl_adi *adi, unsigned rank)
 			 BCL_OK);
 	ck_assert_int_eq(bcl_adi_wait(adi, &request, NULL), BCL_OK);
 	ck_assert_uint_eq(ring->advances, 1);
-	/* the same without a schedule */
+	/* idle turns must work without a schedule, too */
 	for (i = 0; i < 20; i++)
 		bcl_adi_idle(adi, &idle);
 }
@@ -187,7 +189,7 @@ static bool mixed_advance(struct bcl_adi_schedule *schedule)
 	ck_assert_uint_eq(schedule->pending, 0);
 	if (ring->advances++)
 		return true;
-	/* 1 is alive, but will never send; 2 is dead */
+	/* rank 1 is alive, but never sends; rank 2 is dead */
 	bcl_adi_schedule_receive(schedule, ring->in, 8, 1, 0, CONTEXT);
 	bcl_adi_schedule_receive(schedule, ring->in, 8, 1, 1, CONTEXT);
 	bcl_adi_schedule_receive(schedule, ring->in, 8, 2, 0, CONTEXT);
@@ -215,7 +217,7 @@ static void give_up(struct bcl_adi *adi, unsigned rank)
 		ck_assert_int_eq(bcl_adi_wait(adi, &request, NULL),
 				 BCL_ERR_DEAD);
 		ck_assert_uint_eq(adi->match.receives[0].keys, 0);
-		/* started when it is known already: over at once */
+		/* the loss is known now: a new schedule must end at once */
 		ring->advances = 0;
 		ck_assert_int_eq(bcl_adi_schedule_run(adi, &ring->schedule),
 				 BCL_ERR_DEAD);
@@ -231,7 +233,8 @@ START_TEST(a_failure_takes_other_receives_back)
 }
 END_TEST
 
-/* The message of lane 2 comes when it is known that that of lane 1 has. */
+/* Rank 1 sends the message of lane 2 after rank 0 has answered the message of
+ * lane 1. So lane 1 must end while lane 2 is pending. */
 static bool lanes_advance(struct bcl_adi_schedule *schedule)
 {
 	struct ring *ring = (struct ring *)schedule;
@@ -303,8 +306,11 @@ enum {
 	GRANT = 100, /* tag */
 };
 
-/* Rank 0 lets the others put into it, what is long and what is short, and then
- * sends them a word; each of them puts a part, in between a message. */
+/*
+ * Rank 0 opens a window and sends the key to the remaining ranks. Each
+ * remaining rank puts parts into the window, and sends a message after each
+ * part. Rank 0 receives a notice of each part and each message, in order.
+ */
 struct puts {
 	struct bcl_adi_schedule schedule; /* first */
 	struct bcl_adi *adi;
@@ -408,7 +414,8 @@ START_TEST(what_is_put_is_received_in_order)
 }
 END_TEST
 
-/* Rank 0 has given up and closed its window before anything was put. */
+/* Rank 0 closes the window and fails its schedule before rank 1 puts a part.
+ * The put must fail, and must not change the memory of rank 0. */
 static void put_too_late(struct bcl_adi *adi, unsigned rank)
 {
 	struct puts *own = puts_new(adi);
@@ -486,7 +493,8 @@ static void beside_flood(struct bcl_adi *adi, unsigned rank)
 					 BCL_OK);
 	}
 	world_turns(adi, 8000);
-	/* the caller's messages are held back; a schedule's are not */
+	/* the caller's messages are held back, but not the messages of a
+	 * schedule */
 	ring = ring_new(adi, 0, 64);
 	ck_assert_int_eq(bcl_adi_schedule_run(adi, &ring->schedule), BCL_OK);
 	if (rank == 0)

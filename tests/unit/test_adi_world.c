@@ -44,7 +44,8 @@ START_TEST(a_launcher_that_makes_no_sense)
 }
 END_TEST
 
-/* Each allocation fails in turn: nothing is left behind. */
+/* Each allocation fails in turn. A rank that fails to join must free all
+ * memory. */
 static void no_memory(void *arg)
 {
 	struct bcl_adi *adi;
@@ -69,7 +70,8 @@ START_TEST(no_memory_to_join)
 }
 END_TEST
 
-/* While it communicates: requests fail with a status, and are no loss. */
+/* A rank that has joined runs out of memory. New requests fail with a status,
+ * and later messages must arrive all the same. */
 static void no_memory_later(struct bcl_adi *adi, unsigned rank)
 {
 	static unsigned char data[2][100000];
@@ -92,7 +94,7 @@ static void no_memory_later(struct bcl_adi *adi, unsigned rank)
 	for (i = 0; i < n; i++) {
 		bcl_adi_cancel(adi, requests[i]);
 		status = bcl_adi_wait(adi, &requests[i], NULL);
-		/* the first had to make the peer */
+		/* NOMEM: the first receive failed to make the peer */
 		ck_assert(status == BCL_ERR_CANCELLED ||
 			  status == BCL_ERR_NOMEM);
 	}
@@ -115,8 +117,8 @@ enum {
 	LARGE = 16384,
 };
 
-/* Of many ranks two were ever started: those can talk, the others are found
- * to be missing when somebody wants them. */
+/* Only two ranks of a large job were started. The two ranks can talk. A send to
+ * a missing rank, and a receive from a missing rank, must fail. */
 static void large(void *arg)
 {
 	unsigned port = (unsigned)(uintptr_t)arg, value = 77, before;
@@ -125,7 +127,8 @@ static void large(void *arg)
 	prepare(port, port, LARGE);
 	before = world.allocations;
 	ck_assert_int_eq(bcl_adi_open(&options, &adi), BCL_OK);
-	/* not one per rank; the other rank's are among them */
+	/* must not allocate for each rank; the count includes allocations of
+	 * the second rank */
 	ck_assert_uint_lt(world.allocations - before, 100);
 	if (port == 0)
 		ck_assert_int_eq(bcl_adi_send(adi, &value, 4, 1, 0, 0), BCL_OK);
@@ -155,8 +158,8 @@ enum {
 	TALKERS = 8,
 };
 
-/* Who leaves waits until all that it has sent is there, also what waited for a
- * connection when the others were through. */
+/* A rank that leaves must wait until all its messages have arrived, even
+ * messages that waited for a connection when the remaining ranks were done. */
 static void leave(void *arg)
 {
 	unsigned rank = (unsigned)(uintptr_t)arg;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wrong arguments and forked children, of every public function: a NULL that
- * must not be and a number out of its range are answered with ARG, any call in
- * the child with FORKED; what has no status does nothing. Ranks of a job do all
- * of that, and then their results are still right.
+ * Wrong arguments and forked children, for each public function. A function
+ * must answer ARG to a NULL that is not allowed and to a number out of range. A
+ * function must answer FORKED to each call in a forked child. A function
+ * without a status must do nothing. The ranks of a job make all these calls,
+ * and afterwards the results of the ranks must still be right.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -22,11 +23,11 @@ enum {
 	BIG = BCL_MESSAGE_MAX + 1,
 };
 
-/* What a rank has: all that functions take. */
+/* The objects of a rank, as arguments for all functions. */
 static struct {
 	struct bcl_adi *adi;
-	struct bcl_adi_request *request; /* a receive that is posted */
-	struct bcl_adi_message *message; /* one that was probed for */
+	struct bcl_adi_request *request; /* a posted receive */
+	struct bcl_adi_message *message; /* from a matched probe */
 	struct bcl_adi_status status;
 	struct bcl_boot *boot;
 	struct bcl_boot_space space;
@@ -34,7 +35,7 @@ static struct {
 	struct bcl_carrier_options carry;
 	struct bcl_context *context;
 	struct bcl_memory *memory;
-	struct bcl_peer *peer;	   /* the port itself */
+	struct bcl_peer *peer;	   /* the port's peer for itself */
 	struct bcl_peer *job_peer; /* rank 0, of the job's port */
 	struct bcl_port *port;
 	struct bcl_team *team;
@@ -43,7 +44,7 @@ static struct {
 	unsigned rank;
 } my;
 
-/* Where results go; nothing reads them. */
+/* Room for the results of the calls. */
 static struct {
 	struct bcl_adi *adi;
 	struct bcl_adi_request *request;
@@ -99,8 +100,8 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 /* ---- the calls ------------------------------------------------------------
  */
 
-/* The i-th pointer, NULL if that is to be wrong; the i-th of what else can be
- * wrong. */
+/* P: the i-th pointer, or NULL if `wrong` names the pointer. V: the i-th
+ * further value, or `evil` if `wrong` names the value. */
 #define P(i, good)	 (wrong == (i) ? NULL : (good))
 #define V(i, good, evil) (wrong == 100 + (i) ? (evil) : (good))
 
@@ -112,9 +113,10 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 #define B   got.bytes
 
 /*
- * Of each function: how many of its pointers must not be NULL, how many may,
- * how many other values can be wrong. S: it has a status. N: it has none, and
- * what it should do is what the expression says.
+ * For each function: the number of pointers that must not be NULL, the number
+ * of pointers that may be NULL, and the number of further values that can be
+ * wrong. S: the function has a status. N: the function has no status, and the
+ * expression says whether the call did the right thing.
  */
 /* clang-format off */
 #define CALLS(S, N) \
@@ -251,7 +253,7 @@ static const struct bcl_context_options no_context = { .struct_size = 1 };
 static const struct bcl_port_options no_port = { .struct_size = 1 };
 static const struct bcl_adi_options no_adi = { .struct_size = 1 };
 
-/* OK: as it should be, of those without a status. */
+/* For a function without a status, OK means: the call did the right thing. */
 #define STATUS(name, must, may, values, expression)                     \
 	static enum bcl_status call_##name(unsigned wrong, bool forked) \
 	{                                                               \
@@ -332,8 +334,8 @@ START_TEST(every_public_function_is_in_the_table)
 }
 END_TEST
 
-/* How many pointers a function takes, as its declaration says; -1: it is not
- * declared here. */
+/* Counts the pointers in the declaration of a function. -1: the header does not
+ * declare the function. */
 static int pointers(const char *header, const char *name)
 {
 	const char *p = header;
@@ -426,7 +428,8 @@ static void become(unsigned rank)
 	need_equal(bcl_boot_lend(&my.space, &my.boot), BCL_OK);
 }
 
-/* All is as it was. */
+/* The wrong calls must have changed nothing: all objects of the rank still
+ * work. */
 static void check_rank(void)
 {
 	struct bcl_adi_request *request;
@@ -486,7 +489,8 @@ static int refuse_wrong(unsigned rank, void *arg)
 
 	(void)arg;
 	become(rank);
-	/* A wrong call ends a team that has other members. */
+	/* A wrong call ends a team of several members, so the wrong calls get a
+	 * team of a single rank. */
 	both = my.team;
 	need_equal(bcl_team_create(both, &rank, 1, rank, &my.team), BCL_OK);
 	for (unsigned i = 0; i < NCALLS; i++) {
@@ -496,7 +500,7 @@ static int refuse_wrong(unsigned rank, void *arg)
 			failures += !expect(call, k, false, BCL_ERR_ARG);
 		for (unsigned k = 1; k <= call->values; k++)
 			failures += !expect(call, 100 + k, false, BCL_ERR_ARG);
-		/* freeing nothing is nothing */
+		/* to free NULL must do nothing */
 		if (!call->status && call->may)
 			failures += !expect(call, 0, false, BCL_OK);
 	}
@@ -547,7 +551,8 @@ START_TEST(the_child_of_a_fork_is_refused)
 }
 END_TEST
 
-/* What had been closed before is nobody's. */
+/* A forked child may open a context if the parent had closed all contexts
+ * before the fork. */
 START_TEST(a_child_without_contexts_may_open)
 {
 	struct bcl_context *context;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The claim word: who copies which chunk of a large message. */
+/* The claim word: sender and receiver each claim chunks of a large message to
+ * copy. */
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -18,9 +19,9 @@ enum {
 static const uint64_t front_step = (uint64_t)1 << BCL_CLAIM_FRONT_SHIFT;
 
 /*
- * What the two sides do, one step each, as a string of these; each takes
- * effect by one successful compare-and-swap, so that the interleavings of
- * steps are all that can be seen.
+ * The steps of the two sides. The test plays all strings of up to STEPS_MAX
+ * steps. Each step takes effect by a single successful compare-and-swap, so the
+ * strings are all interleavings that the two sides can see.
  */
 enum step {
 	WITHDRAW, /* sender */
@@ -61,7 +62,7 @@ static void play(struct world *w, enum step step)
 			ck_assert(w->begun);
 		}
 		return;
-	case JOIN: /* only after the receiver's message */
+	case JOIN: /* after the receiver's message only */
 		if (w->begun && bcl_claim_take(&w->claim, GENERATION, w->n,
 					       front_step, &word))
 			take(w, bcl_claim_front(word), 1);
@@ -87,7 +88,8 @@ static void play(struct world *w, enum step step)
 	}
 }
 
-/* After any string of steps: what the word says is what was taken. */
+/* After each string of steps the word must agree with the chunks that were
+ * taken. */
 static void check(struct world *w)
 {
 	uint64_t word = atomic_load(&w->claim.word);
@@ -96,7 +98,8 @@ static void check(struct world *w)
 	for (i = 0; i < w->n; i++) {
 		front += w->taken[i] == 1;
 		back += w->taken[i] == 2;
-		/* the sender's from the start, the receiver's from the end */
+		/* the sender takes chunks from the start, the receiver from the
+		 * end */
 		ck_assert(w->taken[i] != 1 || i < front || front == i + 1);
 	}
 	ck_assert_uint_eq(bcl_claim_generation(word), GENERATION);
@@ -127,7 +130,7 @@ static unsigned explore(const struct world *before, unsigned depth)
 		memcpy(&w, before, sizeof(w));
 		play(&w, (enum step)step);
 		if (!memcmp(&w, before, sizeof(w)))
-			continue; /* no effect: nothing new behind it */
+			continue; /* longer strings show nothing new */
 		check(&w);
 		count += explore(&w, depth - 1);
 	}
@@ -167,7 +170,8 @@ START_TEST(stale)
 }
 END_TEST
 
-/* Any bytes in the word: no step loops or claims beyond n. */
+/* A peer may write any bytes into the word. No step may loop or claim a chunk
+ * beyond n. */
 START_TEST(nonsense)
 {
 	static const uint64_t words[] = {
@@ -207,7 +211,7 @@ END_TEST
 static struct {
 	struct bcl_claim claim;
 	_Atomic uint32_t round, left;
-	uint32_t owner[CHUNKS]; /* plain: each written by who claimed it */
+	uint32_t owner[CHUNKS]; /* not atomic: only the claiming side writes */
 } shared;
 
 static void *sender(void *arg)
@@ -233,7 +237,8 @@ static void *sender(void *arg)
 	return arg;
 }
 
-/* The receiver waits for `done` only, then owns all chunks. */
+/* The receiver waits for `done` only. Then all chunks that were claimed must
+ * have been written. */
 START_TEST(two_threads)
 {
 	uint32_t round, front, i;

@@ -7,8 +7,9 @@
 
 #include "tests/tier.h"
 
-/* With a sanitizer everything takes many times as long: a part of it. */
-#ifndef __has_feature /* clang's way to say it */
+/* With a sanitizer all code is many times slower, so tests do a part of the
+ * work. */
+#ifndef __has_feature /* a macro of clang */
 #define __has_feature(feature) 0
 #endif
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || \
@@ -18,7 +19,7 @@
 #define UNIT_SLOW 0
 #endif
 
-/* Runs the suite and frees it; what main() returns. */
+/* Runs and frees the suite. Returns the exit status for main(). */
 static inline int unit_run(Suite *suite)
 {
 	SRunner *runner = srunner_create(suite);
