@@ -37,7 +37,7 @@ START_TEST(hello_world)
 }
 END_TEST
 
-/* Every other frame with a payload is hit there. */
+/* Damage the payload of every second frame of card 0 with a message. */
 static bool strike(struct world *world, struct world_frame *frame)
 {
 	unsigned *seen = world->filter_arg;
@@ -48,8 +48,8 @@ static bool strike(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* A message that lay in its block when its payload proved to be broken comes
- * again, and to the same block. */
+/* The card may copy a payload into a block before the checksum shows the
+ * damage. The retransmitted message lands in the same block. */
 START_TEST(broken_payload)
 {
 	struct world_config config = { .seed = 1, .pending = _i, .blocks = 8 };
@@ -86,7 +86,7 @@ enum {
 	FLOWS = 4, /* two ports on each side, both directions */
 };
 
-/* Number k of a flow: its length and bytes follow from both. */
+/* Length and bytes of message k of a flow follow from k and the flow. */
 static uint32_t length_of(unsigned flow, uint32_t k)
 {
 	static const uint32_t lengths[] = { 8, 0, 40, 160, 64, 1, 16, 100 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card core against who is not of the job: card 2 sends what it likes to
- * cards 0 and 1, which are connected. What it cannot know it has to guess:
- * here it is given all but one of these things, and that one keeps it out. Or
- * it has recorded all their frames and sends them again.
+ * The card core against a stranger to the job. Cards 0 and 1 are connected, and
+ * card 2 sends forged frames to both. A stranger has to guess the secrets of a
+ * connection. The tests give card 2 all secrets but one, and the missing secret
+ * keeps the forged frames out. In other tests card 2 has recorded all frames of
+ * cards 0 and 1 and sends the frames again.
  */
 #include "unit.h"
 
@@ -23,7 +24,7 @@ enum {
 static struct {
 	struct world *world;
 	struct world_port *port[2];
-	uint32_t node[2]; /* each other */
+	uint32_t node[2]; /* [i]: the peer, at card i */
 	uint64_t losses[2];
 } pair;
 
@@ -58,7 +59,7 @@ static unsigned kind_of(const struct world_frame *frame)
 	return frame->bytes[3] & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
 }
 
-/* The last frame of a kind to card 1; there is one. */
+/* The last recorded frame of this kind to card 1. */
 static const struct world_frame *last(unsigned kind)
 {
 	unsigned i = nkept;
@@ -87,7 +88,7 @@ static void one_message(unsigned from)
 	ck_assert(!world_received(pair.port[!from], &entry));
 }
 
-/* Both are as they were with each other, and know nobody else. */
+/* Cards 0 and 1 are still connected, and have learnt no address from card 2. */
 static void undisturbed(void)
 {
 	unsigned i;
@@ -108,7 +109,8 @@ static void send_as_stranger(unsigned to, const uint8_t *frame, uint32_t length)
 	world_run_for(pair.world, 50000);
 }
 
-/* What a connection is known by: in a frame header, and the seal. */
+/* The secrets of a connection: numbers in the frame header, and the seal, with
+ * which the header checksum is xored. */
 static const struct secret {
 	size_t at;
 	enum bcl_card_counter counter;
@@ -121,8 +123,8 @@ static const struct secret {
 	{ offsetof(struct bcl_frame_header, base), BCL_CARD_dropped_numbers },
 };
 
-/* A frame of this kind as it could come next, with one secret wrong by `off`.
- */
+/* Send card 1 a frame of this kind as card 0 could send next, with one secret
+ * wrong by `off`. */
 static void forge(unsigned kind, const struct secret *secret, uint32_t off)
 {
 	const struct world_frame *model = last(BCL_FRAME_DATA);
@@ -171,7 +173,8 @@ START_TEST(every_secret_is_needed)
 }
 END_TEST
 
-/* All that a RESET names is right but for what only card 0 could have sent. */
+/* RESET returns the headers of a frame of card 0. Here the headers are right
+ * except for the seal, which a forger does not know. */
 START_TEST(reset_needs_what_it_answers)
 {
 	const struct world_config config = { .seed = 1, .cards = 3 };
@@ -241,9 +244,10 @@ static bool no_answer(struct world *world, struct world_frame *frame)
 	return keep(world, frame) && kind_of(frame) != BCL_FRAME_HELLO_ACK;
 }
 
-/* Who calls is refused by somebody who has not got the call, but knows the id
- * in it. Of cards with an older version that much is known, so it is
- * said if nobody answers. */
+/* A stranger refuses a call. The stranger knows the connection id in the HELLO,
+ * but not the nonce, so the caller goes on. Cards of an older version do not
+ * know a nonce, either: the caller reports the reason of an older card if
+ * nobody answers. */
 START_TEST(refusal_needs_the_call)
 {
 	const struct world_config config = { .seed = 1,
@@ -294,8 +298,8 @@ START_TEST(refusal_needs_the_call)
 }
 END_TEST
 
-/* Every frame that both ever sent comes again from elsewhere, in any order,
- * while they go on talking, and more than once. */
+/* Card 2 sends recorded frames of cards 0 and 1 again, in any order and more
+ * than once, while cards 0 and 1 go on talking. */
 START_TEST(frames_again)
 {
 	uint64_t seed = world_seed((unsigned)_i);
@@ -336,9 +340,9 @@ static void new_life(void)
 	pair.node[0] = world_connect(pair.world, 0, 1);
 }
 
-/* Who calls in a new life is heard in the end though a call of a former one
- * keeps coming, and takes the place of a caller whose proof is awaited: copies
- * do not hold it. */
+/* Card 2 keeps sending a HELLO of a former life of card 0, and card 1 waits for
+ * a proof of the former life. Card 0 calls in a new life and is answered in the
+ * end: the copies do not prolong the wait. */
 START_TEST(old_calls_keep_nobody_out)
 {
 	const struct world_config config = { .seed = 1, .cards = 3 };

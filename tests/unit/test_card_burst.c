@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The card core: frames of a long message that come together. */
+/* The card core: frames of a long message that arrive in one call. */
 #include "unit.h"
 
 #include <string.h>
@@ -74,7 +74,8 @@ static uint64_t count(const struct pair *pair, unsigned card, unsigned counter)
 	return world_counter(pair->world, card, counter);
 }
 
-/* Only one frame of each call is looked at in full. */
+/* The card checks only the first frame of a call in full, and stores the
+ * payloads of the next frames together. */
 START_TEST(followers)
 {
 	const struct world_config config = { .seed = 1, .together = 100000 };
@@ -96,7 +97,7 @@ START_TEST(followers)
 }
 END_TEST
 
-/* What is done to one of the frames, and the counter that tells of it. */
+/* Offset of the damaged byte in a frame, and the counter of the drop. */
 static const struct damage {
 	size_t at;
 	enum bcl_card_counter counter;
@@ -116,7 +117,7 @@ static const struct damage {
 
 struct hit {
 	size_t at;
-	unsigned left; /* frames until it strikes */
+	unsigned left; /* frames until the damage */
 };
 
 static bool strike(struct world *world, struct world_frame *frame)
@@ -149,7 +150,7 @@ START_TEST(one_is_damaged)
 END_TEST
 
 enum {
-	PUTS = 4, /* under way together */
+	PUTS = 4, /* in progress at once */
 	LOST = PUTS * (FRAMES - 1) / 2,
 };
 
@@ -172,8 +173,8 @@ static void put_all(struct pair *pair)
 		finish(pair, pair->a);
 }
 
-/* Of a run only what was lost is sent again; more only if the card has too few
- * flights to tell all the parts from one another. */
+/* The card sends only the lost frames of a run again. Without enough flights to
+ * split the run the card sends more. */
 START_TEST(runs_are_parted)
 {
 	const struct world_config config = { .seed = 1,
@@ -201,7 +202,7 @@ START_TEST(runs_are_parted)
 }
 END_TEST
 
-/* Whatever the wire does, every byte comes to its place. */
+/* The wire has faults, and every byte still reaches its place. */
 START_TEST(bad_wire)
 {
 	const struct world_config config = {
@@ -241,7 +242,8 @@ static void start_get(struct pair *pair)
 	world_submit(pair->b, r);
 }
 
-/* The reader's program may be away: its card says at once that it has all. */
+/* The reader's program may not call its card soon, so the card acknowledges the
+ * last frame of the reply at once. */
 START_TEST(last_reply_is_acknowledged)
 {
 	const struct world_config config = { .seed = 1 };
@@ -264,7 +266,7 @@ START_TEST(last_reply_is_acknowledged)
 END_TEST
 
 struct said {
-	uint32_t reply, done; /* its number; every message before is settled */
+	uint32_t reply, done; /* message number; last `done` of card 1 */
 };
 
 static bool listen(struct world *world, struct world_frame *frame)
@@ -280,8 +282,9 @@ static bool listen(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* Who gave it need not wait for an acknowledgement that has time, whether the
- * card is done with the last frame at once or not. */
+/* The reader's card soon tells the sender of the reply, by `done`, that the
+ * reply is delivered. The sender need not wait for a delayed acknowledgement,
+ * even if the reader's card stores the last frame by a slow DMA. */
 START_TEST(last_reply_is_settled)
 {
 	const struct world_config config = { .seed = 1, .pending = _i };

@@ -14,7 +14,7 @@ struct pair {
 	uint32_t to_b, to_a; /* nodes */
 };
 
-/* Card 0 is connected with card 1; to_a is known when card 1 asked for it. */
+/* Card 0 calls card 1. A test sets to_a when card 1 connects with card 0. */
 static struct pair make_pair(const struct world_config *config)
 {
 	struct pair pair = { .world = world_new(config) };
@@ -114,7 +114,7 @@ static bool first_ping_is_lost(struct world *world, struct world_frame *frame)
 	return false;
 }
 
-/* DATA that comes before it says nothing of where its sender is reached. */
+/* DATA that arrives before PING does not tell card 1 the address of card 0. */
 START_TEST(only_ping_tells_the_address)
 {
 	struct world_config config = { .seed = 1, .rails = 1 + _i };
@@ -153,7 +153,7 @@ START_TEST(other_job)
 }
 END_TEST
 
-/* Card 0 speaks another version, so to say. */
+/* Pretend that card 0 speaks the next version of the protocol. */
 static bool other_version(struct world *world, struct world_frame *frame)
 {
 	(void)world;
@@ -188,8 +188,8 @@ static bool keep_refusal(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* The call of a card of version 2 ends before there is a nonce or a proof, and
- * has half of its key where the nonce is now. */
+/* A HELLO of version 2 ends before the fields for nonce and proof, and half of
+ * the key lies where the nonce is now. */
 START_TEST(old_version_is_answered)
 {
 	enum {
@@ -241,10 +241,10 @@ START_TEST(nobody_there)
 	ck_assert_uint_eq(completions(pair.a, BCL_OK), 0);
 	world_run_for(pair.world, 20 * MS);
 	ck_assert_uint_eq(completions(pair.a, BCL_ERR_UNREACHABLE), 1);
-	/* HELLO backs off like everything else: 200 us doubled to 20 ms */
+	/* the interval between HELLOs doubles from 200 us to 20 ms */
 	ck_assert_uint_lt(world_counter(pair.world, 0, BCL_CARD_hellos_sent),
 			  70);
-	/* refused at once, until it is connected again */
+	/* requests fail at once until the host connects again */
 	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
 	ck_assert_uint_eq(completions(pair.a, BCL_ERR_UNREACHABLE), 1);
 	world_link(pair.world, 0, 1, 0, true);
@@ -267,7 +267,7 @@ START_TEST(silence_is_death)
 	frames = pair.world->card[0].frames;
 	world_run_for(pair.world, 890 * MS);
 	ck_assert_uint_eq(completions(pair.a, BCL_OK), 0);
-	/* One frame per time-out, which grew to 20 ms, and a HELLO. */
+	/* One frame per time-out, which grows to 20 ms, and a HELLO. */
 	ck_assert_uint_lt(pair.world->card[0].frames - frames, 140);
 	world_run_for(pair.world, 210 * MS);
 	ck_assert_uint_eq(completions(pair.a, BCL_ERR_DEAD), 40);
@@ -296,7 +296,7 @@ START_TEST(idle_is_not)
 	ck_assert_int_eq(node_of(&pair, 0)->state, BCL_NODE_UP);
 	ck_assert_uint_lt(pair.world->card[0].frames - frames, 300);
 	works(&pair);
-	/* but idle and dead is found out too */
+	/* card 0 also notices the death of an idle peer */
 	world_kill(pair.world, 1);
 	world_run_for(pair.world, 1100 * MS);
 	ck_assert_int_eq(node_of(&pair, 0)->state, BCL_NODE_LOST);
@@ -305,7 +305,7 @@ START_TEST(idle_is_not)
 }
 END_TEST
 
-/* Stopped in a debugger, both: when they go on nobody is dead. */
+/* A debugger stops both cards. When both go on, no peer counts as dead. */
 START_TEST(absence_is_not)
 {
 	struct world_config config = { .seed = 1, .peer_timeout = SECOND };
@@ -322,7 +322,7 @@ START_TEST(absence_is_not)
 }
 END_TEST
 
-/* One of them has another address and does not know it. */
+/* The address of a card changes, and the card does not know. */
 START_TEST(who_moves_is_found)
 {
 	struct world_config config = { .seed = 1, .rails = 1 + _i % 2 };
@@ -332,7 +332,7 @@ START_TEST(who_moves_is_found)
 	works(&pair);
 	pair.to_a = world_connect(pair.world, 1, 0);
 	world_move(pair.world, mover);
-	if (_i / 4) { /* they find out by what it sends */
+	if (_i / 4) { /* the moved card sends first */
 		ck_assert(world_send(mover ? pair.b : pair.a,
 				     mover ? pair.to_a : pair.to_b,
 				     mover ? 1 : 2, "x", 1, 0));
@@ -354,7 +354,7 @@ START_TEST(who_moves_is_found)
 }
 END_TEST
 
-/* Neither has anything to say meanwhile. */
+/* A card moves while neither card has a message to send. */
 START_TEST(who_moves_idly_is_found)
 {
 	struct world_config config = { .seed = 1,
@@ -380,7 +380,8 @@ static void open_again(struct pair *pair)
 	pair->b = world_port_open(pair->world, 1, 2);
 }
 
-/* Who knows the key of another job's card may call it, and be called back. */
+/* A card that knows the key of another job may call a card there. The called
+ * card may call back. */
 START_TEST(other_job_by_its_key)
 {
 	struct world_config config = { .seed = 1, .odd_key = 1 + _i };
@@ -403,7 +404,8 @@ START_TEST(other_job_by_its_key)
 }
 END_TEST
 
-/* The peer lost its memory: what we had with it is over. */
+/* Card 1 begins a new life and knows nothing of the connection. Card 0 fails
+ * all open requests to the old life. */
 START_TEST(new_life_is_found_by_reset)
 {
 	struct world_config config = { .seed = 1, .pending = _i };
@@ -430,7 +432,7 @@ END_TEST
 static struct world_frame kept[64];
 static unsigned nkept;
 
-/* Keep what card 1 sends. */
+/* Keep the frames of card 1. */
 static bool keep(struct world *world, struct world_frame *frame)
 {
 	(void)world;
@@ -455,7 +457,7 @@ START_TEST(new_life_calls)
 	ck_assert_uint_eq(arrivals(pair.a), 1);
 	pair.world->filter = NULL;
 
-	/* Something of the old life is under way when the new one calls. */
+	/* Messages to the old life are in progress when the new life calls. */
 	world_link(pair.world, 0, 1, 0, false);
 	for (i = 0; i < 3; i++)
 		ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
@@ -469,7 +471,7 @@ START_TEST(new_life_calls)
 	ck_assert_uint_eq(arrivals(pair.a), 1);
 	ck_assert_uint_eq(arrivals(pair.b), 0);
 
-	/* The old life's frames, late, its HELLO among them: no effect. */
+	/* Late frames of the old life, HELLO included, have no effect. */
 	world_connect(pair.world, 0, 1);
 	for (i = 0; i < nkept; i++)
 		world_inject(pair.world, 1, 0, 0, kept[i].bytes,
@@ -489,8 +491,8 @@ END_TEST
 
 static struct world_frame call; /* the first HELLO of card 0 */
 
-/* Only what the first life of card 1 needs to be up: what it sends then is
- * kept, and so is the call. */
+/* Pass only frames that the first life of card 1 needs to come up. Keep the
+ * call of card 0 and the later frames of card 1. */
 static bool first_life(struct world *world, struct world_frame *frame)
 {
 	const struct bcl_frame_header *header = (const void *)frame->bytes;
@@ -503,13 +505,13 @@ static bool first_life(struct world *world, struct world_frame *frame)
 	}
 	if (frame->from == 0 || kind == BCL_FRAME_HELLO)
 		return true;
-	if (kind != BCL_FRAME_PING) /* which would prove it */
+	if (kind != BCL_FRAME_PING) /* a PING would prove the first life */
 		keep(world, frame);
 	return false;
 }
 
-/* Card 0 has answered one life of card 1, and is answered by another: both
- * know the same id of its connection. */
+/* Card 0 has answered the first life of card 1, and a second life answers card
+ * 0. Both lives know the same connection id of card 0. */
 START_TEST(two_lives_answer)
 {
 	struct world_config config = { .seed = 1, .first = _i };
@@ -563,7 +565,7 @@ START_TEST(resets_are_bounded)
 			  32);
 	ck_assert_uint_ge(world_counter(pair.world, 1, BCL_CARD_answers_spared),
 			  900);
-	works(&pair); /* RESETs for ids that nobody has harm nobody */
+	works(&pair); /* RESETs for unknown ids do no harm */
 	world_free(pair.world);
 }
 END_TEST
@@ -584,12 +586,12 @@ START_TEST(disconnect)
 
 	works(&pair);
 	pair.to_a = world_connect(pair.world, 1, 0);
-	/* idle: nothing is lost, the next request connects again */
+	/* idle: nothing is lost, and the next request connects again */
 	control_node(&pair, 1, BCL_CTL_DISCONNECT, pair.to_a);
 	world_run_for(pair.world, MS);
 	ck_assert_int_eq(node_of(&pair, 0)->state, BCL_NODE_CLOSED);
 	works(&pair);
-	/* busy: own requests are cancelled, the peer's fail */
+	/* busy: card 1 cancels its requests, and those of card 0 fail */
 	pair.to_a = world_connect(pair.world, 1, 0);
 	world_run_for(pair.world, MS);
 	pair.world->config.drop = 1000;
@@ -619,8 +621,8 @@ static bool note_the_caller(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* Otherwise a late frame, or the reader of a trace, takes a connection for an
- * earlier one. */
+/* If ids were used again, a late frame would be taken for a frame of the new
+ * connection, and the reader of a trace would mix up two connections. */
 START_TEST(no_connection_has_the_id_of_an_earlier_one)
 {
 	enum {
@@ -662,7 +664,7 @@ START_TEST(isolation)
 	ck_assert_uint_eq(completions(pair.a, BCL_ERR_ISOLATED), 1);
 	world_run_for(pair.world, MS);
 	ck_assert_uint_le(arrivals(pair.b), 1);
-	/* the other side finds out why */
+	/* card 1 learns the reason */
 	ck_assert(world_send(pair.b, pair.to_a, 1, "x", 1, 0));
 	world_run_for(pair.world, 50 * MS);
 	ck_assert_uint_eq(completions(pair.b, BCL_ERR_RESET), 1);
@@ -676,7 +678,8 @@ START_TEST(isolation)
 }
 END_TEST
 
-/* The card has not read it yet when the node is lost, and found again. */
+/* A request that the card has not read yet ends with the loss of its node, even
+ * if the card finds the node again at once. */
 START_TEST(what_was_asked_before_a_loss_ends_with_it)
 {
 	struct world_config config = { .seed = 1, .pending = true };
@@ -734,8 +737,9 @@ static bool all_of_0_is_lost(struct world *world, struct world_frame *frame)
 	return frame->from != 0;
 }
 
-/* Card 1 has called, and card 0, which answers into the void, calls it with its
- * only rail down: it comes up in time, or that is an end like any other. */
+/* Card 1 has called, and the answers of card 0 are lost. Then card 0 calls card
+ * 1 while the only rail of card 0 is down. Either the rail comes up in time, or
+ * card 0 ends the call like any call without an answer. */
 START_TEST(called_by_whom_it_calls)
 {
 	struct pair pair = {
@@ -766,7 +770,9 @@ END_TEST
 
 /* ---- card memory ---- */
 
-/* No room, and whoever has it is not idle: the new one waits, and is told. */
+/* The card has room for one connection, and the connection there is busy. A
+ * second connection waits for the room. If the first never becomes idle,
+ * requests to the second node fail with FULL. */
 START_TEST(busy_connections_keep_their_memory)
 {
 	struct world_config config = {
@@ -788,7 +794,7 @@ START_TEST(busy_connections_keep_their_memory)
 	uint32_t to_third;
 
 	world_run_for(pair.world, 100 * MS);
-	/* known, but without a connection when the other has one again */
+	/* card 0 keeps the third node, and works() takes the connection back */
 	to_third = world_connect_later(pair.world, 0, 2, 10 * MS);
 	node = &pair.world->card[0].node[to_third];
 	world_run_for(pair.world, 100 * MS);
@@ -798,7 +804,7 @@ START_TEST(busy_connections_keep_their_memory)
 	for (unsigned ms = 0; ms < 1500; ms++) {
 		if (ms == 100)
 			ck_assert(world_send(pair.a, to_third, 3, "y", 1, 7));
-		/* several are always on their way */
+		/* several messages are always in flight */
 		if (ms < 500 || !gives_way)
 			ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 0));
 		world_run_for(pair.world, MS);
@@ -840,7 +846,7 @@ static uint64_t no_chance(void *host)
 	return 1;
 }
 
-/* A card that may know many nodes takes memory for those that it knows. */
+/* A card with room for many nodes writes no memory for unknown nodes. */
 START_TEST(unknown_nodes_are_not_touched)
 {
 	enum {

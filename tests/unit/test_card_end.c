@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card core: a peer ends. Two rails of unequal delay, so that its end
- * overtakes what it sent and said before.
+ * The card core: a peer ends the connection. The two rails have unequal delays,
+ * so that BYE overtakes earlier messages and answers of the peer.
  */
 #include "unit.h"
 
@@ -19,7 +19,7 @@ struct pair {
 	uint32_t to_b, to_a; /* nodes */
 };
 
-/* Both are UP; frames of the first rail, the one for small ones, are late. */
+/* Both nodes are UP. The first rail, for short messages, delivers late. */
 static struct pair make_pair(unsigned rails, bool pending)
 {
 	const struct world_config config = {
@@ -49,7 +49,7 @@ static void end(struct pair *pair)
 	ck_assert_int_eq(world_control(pair->world, 1, &control, NULL), BCL_OK);
 }
 
-/* Until card 0 has told its host of the end. */
+/* Wait until card 0 has told its host of the end. */
 static const struct world_node *await_end(struct pair *pair)
 {
 	const struct world_node *node = &pair->world->card[0].node[pair->to_b];
@@ -78,7 +78,7 @@ START_TEST(what_was_sent_comes_before_the_end)
 
 	for (unsigned i = 0; i < MESSAGES; i++)
 		ck_assert(world_send(pair.b, pair.to_a, 1, "x", 1, i));
-	world_run_for(pair.world, MS / 10); /* they are on the wire */
+	world_run_for(pair.world, MS / 10); /* the messages are on the wire */
 	end(&pair);
 	await_end(&pair);
 	for (unsigned i = 0; i < MESSAGES; i++) {
@@ -90,7 +90,8 @@ START_TEST(what_was_sent_comes_before_the_end)
 }
 END_TEST
 
-/* One had to fail, so the answers are not "all before this one". */
+/* Message 1 fails, so card 1 has to send verdicts: `done` would tell only of
+ * success. */
 START_TEST(the_last_answers_come_with_the_end)
 {
 	struct pair pair = make_pair(2, _i);
@@ -100,7 +101,7 @@ START_TEST(the_last_answers_come_with_the_end)
 	ck_assert(world_send(pair.a, pair.to_b, 2, "x", 1, 2));
 	while (!world_received(pair.b, &entry))
 		world_step(pair.world);
-	world_run_for(pair.world, 1000); /* of 20,000 until an ACK */
+	world_run_for(pair.world, 1000); /* ns; a delayed ACK waits 20,000 */
 	end(&pair);
 	await_end(&pair);
 	check_sent(&pair, 1, BCL_ERR_NOPORT);
@@ -110,7 +111,7 @@ START_TEST(the_last_answers_come_with_the_end)
 }
 END_TEST
 
-/* The system says that the peer's socket is gone before BYE was read. */
+/* The system reports the peer's socket as gone before card 0 has read BYE. */
 START_TEST(evidence_does_not_overtake_the_last_words)
 {
 	struct pair pair = make_pair(1, _i);
@@ -133,7 +134,8 @@ START_TEST(evidence_does_not_overtake_the_last_words)
 }
 END_TEST
 
-/* BYE came by one rail, by the other one nothing: that is an end, too. */
+/* BYE arrives by one rail, and nothing by the second. The connection ends all
+ * the same. */
 START_TEST(half_a_goodbye_is_enough)
 {
 	struct pair pair = make_pair(2, _i);
@@ -149,7 +151,7 @@ START_TEST(half_a_goodbye_is_enough)
 }
 END_TEST
 
-/* What the peer never received is lost, and said to be. */
+/* A message that the peer never received fails with DEAD. */
 START_TEST(undelivered_is_dead)
 {
 	struct pair pair = make_pair(2, _i);
@@ -163,7 +165,7 @@ START_TEST(undelivered_is_dead)
 }
 END_TEST
 
-/* Cards 1 to `last` come to card 0 one after the other, and leave. */
+/* Cards 1 to `last` in turn connect with card 0, send a message and leave. */
 static void come_and_go(struct world *world, unsigned last, bool politely)
 {
 	struct bcl_control control = { .op = BCL_CTL_DISCONNECT };
@@ -186,7 +188,7 @@ static void come_and_go(struct world *world, unsigned last, bool politely)
 	}
 }
 
-/* The places of those that have left, or died, are for others. */
+/* A card gives the places of nodes that left or died to new nodes. */
 START_TEST(places_are_given_again)
 {
 	enum {
@@ -215,7 +217,8 @@ START_TEST(places_are_given_again)
 }
 END_TEST
 
-/* But not those of nodes that are there, and it is said that none is free. */
+/* A card keeps the places of nodes that are UP. Without a free place the card
+ * refuses a new node with FULL. */
 START_TEST(places_are_kept)
 {
 	enum {

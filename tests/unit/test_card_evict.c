@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The card core: idle connections make room where there is none for all. */
+/* The card core: idle connections make room if there is no room for all. */
 #include "unit.h"
 
 #include "card_world.h"
@@ -44,7 +44,7 @@ START_TEST(idle_connections_make_room)
 }
 END_TEST
 
-/* Crossing traffic while connections come and go: nothing is lost. */
+/* Cards send to one another while connections come and go. Nothing is lost. */
 START_TEST(eviction_loses_nothing)
 {
 	uint64_t seed = world_seed((unsigned)_i);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card core against a peer and a user that mean it harm: frames with
- * right checksums and wrong contents, and requests of random bytes. Nothing
- * may crash, and who is not concerned must not notice.
+ * The card core against a hostile peer and a hostile user. The peer sends
+ * frames with right checksums and wrong contents, and the user submits requests
+ * of random bytes. Nothing may crash, and fair peers and users must not notice.
  */
 #include "unit.h"
 
@@ -24,8 +24,8 @@ static bool keep(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* A real frame with a few fields or bytes changed, and sealed and proved again.
- */
+/* Copy a real frame, change a few fields or bytes, and make proof and seal
+ * right again. Returns the new length. */
 static uint32_t twist(struct world *world, const struct world_frame *from,
 		      uint8_t *to)
 {
@@ -249,8 +249,9 @@ START_TEST(requests)
 }
 END_TEST
 
-/* A count that goes back while the card reads what it announced: the card would
- * go on once round all numbers. */
+/* A user takes the count of requests back while the card reads the announced
+ * requests. A card that trusts the count would read on until the number
+ * wraps. */
 START_TEST(count_taken_back)
 {
 	struct world_config config = { .seed = 1, .pending = true };
@@ -260,7 +261,7 @@ START_TEST(count_taken_back)
 	uint32_t node = world_connect(world, 0, 1);
 	struct bcl_completion entry;
 
-	bad->submits[0] = WORLD_REQUESTS; /* none */
+	bad->submits[0] = WORLD_REQUESTS; /* no request has this index */
 	bad->indices->requests_made = 1;
 	world_ring(bad);
 	bad->indices->requests_made = 0;
@@ -278,11 +279,11 @@ START_TEST(count_taken_back)
 END_TEST
 
 static struct {
-	unsigned left;	     /* frames with data until one is another's */
-	struct bcl_le32 msg; /* of the first */
+	unsigned left;	     /* DATA frames until the forged frame */
+	struct bcl_le32 msg; /* number of the first message */
 } forged;
 
-/* In the place of a frame comes part of a message that has come already. */
+/* Replace a frame by part of a message that has arrived already. */
 static bool forge(struct world *world, struct world_frame *frame)
 {
 	struct bcl_segment_header *segment =
@@ -318,7 +319,8 @@ static void send_from(struct world_port *port, uint32_t node, uint32_t memory,
 	world_submit(port, request);
 }
 
-/* What a forged frame replaced comes after all, and all that follows it. */
+/* The receiver gets the message of the replaced frame after all, and all later
+ * messages. */
 static void replace(bool pending, unsigned which)
 {
 	static const uint32_t length[4] = { 8, 3000, 16, 2000 };
@@ -370,7 +372,7 @@ static bool keep_back(struct world *world, struct world_frame *frame)
 	return !keep(world, frame);
 }
 
-/* A HELLO of the right job that cannot be one. */
+/* The card drops a HELLO with a right proof and an impossible field. */
 START_TEST(calls)
 {
 	static const struct {
@@ -378,7 +380,8 @@ START_TEST(calls)
 		uint64_t value;
 	} wrong[] = {
 		{ offsetof(struct bcl_hello, card), 8, 0 },
-		{ offsetof(struct bcl_hello, card), 8, UINT64_MAX }, /* own */
+		/* UINT64_MAX stands for the id of card 1 itself. */
+		{ offsetof(struct bcl_hello, card), 8, UINT64_MAX },
 		{ offsetof(struct bcl_hello, nonce), 8, 0 },
 		{ offsetof(struct bcl_hello, conn), 4, 3 },
 		{ offsetof(struct bcl_hello, max_frame), 2, 575 },
@@ -422,7 +425,7 @@ START_TEST(calls)
 }
 END_TEST
 
-/* Longer than what any rail of the card carries, so than its buffers are. */
+/* Frames longer than the MTU of each rail, and so longer than the buffers. */
 START_TEST(long_frames)
 {
 	struct world_config config = { .seed = 1, .pending = true };

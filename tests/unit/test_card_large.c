@@ -25,7 +25,7 @@ static void offer_and_pull(struct side *side)
 	for (i = 0; i < 8; i++) {
 		size_t length = lengths[i % 4];
 
-		/* By pieces the second time. */
+		/* The second half of the pulls goes in pieces. */
 		if (i >= 4)
 			side->port->card->piece = 30000;
 		if (!side->number) {
@@ -58,7 +58,7 @@ START_TEST(offers_are_pulled)
 }
 END_TEST
 
-/* Who reads nothing leaves half of the offers to others. */
+/* A peer that reads no offer takes at most half of the places for offers. */
 static void offer_in_vain(struct side *side)
 {
 	uint8_t token[BCL_HOST_OFFERS][BCL_KEY_MAX];
@@ -200,7 +200,7 @@ static void use_channels(struct side *side)
 		ck_assert_int_eq(event.status, BCL_ERR_NOPORT);
 		return;
 	}
-	/* Posted after the messages were sent; the last too short. */
+	/* Post after the messages were sent. The last receive is too short. */
 	sim_compute(sides_world, 1000000);
 	for (i = 0; i < 4; i++) {
 		size_t room = i == 3 ? 1000 : BIG;

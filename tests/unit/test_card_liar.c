@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card core against one peer that speaks the protocol and lies: it answers
- * what was not asked, asks for what it was not given, says of a message now
- * this and now that, takes back, resets, dies and comes again, in every order.
- * Its frames have the right numbers and checksums.
+ * The card core against a peer that speaks the protocol and lies. The liar
+ * answers requests that nobody made, asks for memory without permission,
+ * contradicts earlier verdicts, withdraws messages, resets the connection, dies
+ * and begins a new life, in every order. The frames of the liar have right
+ * numbers and checksums.
  *
- * Card 0 is lied to; card 1 connects honestly, then its frames are lost and the
- * liar speaks with its voice; card 2 is a fair peer that must notice nothing.
+ * Card 0 is the victim. Card 1 connects honestly. Then the filter drops the
+ * frames of card 1, and the liar sends frames in the name of card 1. Card 2 is
+ * a fair peer, which must notice nothing.
  */
 #include "unit.h"
 
@@ -20,9 +22,9 @@
 enum {
 	MS = 1000000,
 	SECRETS = 2048,
-	SLOTS = 16,  /* where gets and atomics of card 0 put their results */
+	SLOTS = 16,  /* for results of gets and atomics of card 0 */
 	SLOT = 3000, /* bytes: several frames */
-	ASKED = 64,  /* requests that the liar remembers */
+	ASKED = 64,  /* requests of card 0 in the liar's memory */
 	COOKIES = 4096,
 	STEPS = 250,
 	BAD = 1,
@@ -40,13 +42,13 @@ struct liar {
 	struct world *world;
 	struct world_port *port, *fair, *other;
 	uint32_t node, fair_node;
-	bool speaks; /* else card 1 does */
+	bool speaks; /* false: card 1 speaks */
 
-	/* its numbers */
+	/* the liar's numbers */
 	struct bcl_frame_header header;
 	uint32_t seq, ack, msg, done, base;
-	uint32_t seal;	    /* of its frames */
-	uint32_t other_seq; /* the last that came by the other rail */
+	uint32_t seal;	    /* of the liar's frames */
+	uint32_t other_seq; /* of the last frame by rail 1 */
 	struct asked asked[ASKED];
 	unsigned nasked;
 
@@ -54,19 +56,19 @@ struct liar {
 	uint8_t secret[SECRETS], constant[SECRETS], open[SECRETS];
 	uint8_t slot[SLOTS][SLOT];
 	uint32_t handle[3], slot_handle[SLOTS];
-	uint64_t waits[SLOTS]; /* 1 + the cookie of who has it */
+	uint64_t waits[SLOTS]; /* 1 + the cookie of its request; 0: free */
 	uint8_t pending[COOKIES];
 	unsigned cookies;
 };
 
-static struct liar *the; /* of the filter */
+static struct liar *the; /* the liar of this run */
 
 static uint32_t below(uint32_t n)
 {
 	return world_random(the->world, n);
 }
 
-/* ---- the liar's ears and its voice ---- */
+/* ---- the liar hears and speaks ---- */
 
 static void hear(const struct world_frame *frame)
 {
@@ -125,7 +127,7 @@ static void say(uint8_t kind, const struct bcl_segment_header *segment,
 	world_inject(the->world, BAD, 0, 0, bytes, BCL_HEADERS_SIZE + length);
 }
 
-/* A message, or the part of it from an offset on. */
+/* Send a message, or part of a message from an offset on. */
 static void say_part(struct bcl_segment_header *segment, uint32_t offset,
 		     uint32_t length)
 {
@@ -135,7 +137,8 @@ static void say_part(struct bcl_segment_header *segment, uint32_t offset,
 	say(BCL_FRAME_DATA, segment, lies, length);
 }
 
-/* Card 1 comes to life, connects, and falls silent. */
+/* Card 1 connects and falls silent. The liar continues with the numbers and the
+ * seal of card 1. */
 static void begin(void)
 {
 	struct nic_conn *conn = NULL;
@@ -187,9 +190,9 @@ static void begin_again(void)
 	begin();
 }
 
-/* ---- its lies ---- */
+/* ---- lies ---- */
 
-/* Most often a late one. */
+/* A request of card 0, most often a recent request. */
 static struct asked *remember(void)
 {
 	unsigned n = the->nasked < ASKED ? the->nasked : ASKED;
@@ -225,7 +228,7 @@ static void take_back(uint32_t msg)
 static void end_it(void);
 static void shut_and_open(void);
 
-/* While a message of the liar's is half there. */
+/* Events between two fragments of a message of the liar. */
 static void between(const struct asked *asked, uint32_t msg)
 {
 	switch (below(24)) {
@@ -321,7 +324,7 @@ static void ask(void)
 	}
 }
 
-/* As many replies as it can have. */
+/* Ask card 0 for more replies than the liar may have at once. */
 static void be_greedy(void)
 {
 	struct bcl_segment_header get = {
@@ -342,7 +345,7 @@ static void be_greedy(void)
 	}
 }
 
-/* What has come, what shall come, and by which rail not. */
+/* Lie about arrived frames (SACK), a dead rail (RAIL_DOWN) or room (ROOM). */
 static void hint(void)
 {
 	struct bcl_segment_header hint = { .op = BCL_SEG_ROOM };
@@ -399,7 +402,7 @@ static void lie(void)
 		if (below(4) == 0)
 			be_greedy();
 		break;
-	case 15: /* it has all that is not judged yet */
+	case 15: /* claim earlier messages as delivered */
 		if (the->nasked && below(2))
 			the->done = bcl_get32(remember()->segment.msg);
 		say(BCL_FRAME_PING, NULL, NULL, 0);
@@ -488,7 +491,8 @@ static void request(void)
 	world_submit(the->port, r);
 }
 
-/* What has ended is its owner's again: nobody writes there. */
+/* When a request has ended, its slot belongs to the owner again. Nobody may
+ * write there. */
 static void check_slots(void)
 {
 	unsigned i, k;
@@ -514,7 +518,7 @@ static void collect(void)
 			if (the->waits[i] != 1 + entry.cookie)
 				continue;
 			the->waits[i] = 0;
-			/* a slow dma may still be on its way */
+			/* a slow DMA may still be in progress */
 			if (the->world->config.pending)
 				world_run_for(the->world, 5000);
 			memset(the->slot[i], 'f', SLOT);
@@ -534,7 +538,8 @@ static void shut_and_open(void)
 	open_port();
 }
 
-/* Each way one message, which takes no longer than if there were no liar. */
+/* Card 0 sends the fair peer a message, which takes no longer than without a
+ * liar. */
 static void be_fair(void)
 {
 	struct bcl_completion entry;
@@ -582,7 +587,7 @@ static void check_memory(void)
 			ck_abort_msg("byte %u was overwritten", i);
 }
 
-/* All that the liar had is given back. */
+/* The pools of card 0 get back every entry that the liar held. */
 static void finish(void)
 {
 	const struct world_card *card = &the->world->card[0];

@@ -42,7 +42,7 @@ static void free_pair(struct pair *pair)
 	free(pair->memory);
 }
 
-/* `front` bytes in the request, the rest in n pieces that follow in memory. */
+/* `front` bytes lie in the request, the rest in n adjacent pieces of memory. */
 static void send_from(struct pair *pair, struct world_port *port,
 		      uint32_t handle, uint32_t length, uint32_t front,
 		      unsigned n, uint64_t number)
@@ -78,7 +78,7 @@ static void send_pieces(struct pair *pair, uint32_t length, uint32_t front,
 	send_from(pair, pair->a, pair->handle, length, front, n, number);
 }
 
-/* The ends of what was sent: n of them, within a while. */
+/* Wait until n sends have ended, at most 60 s. */
 static void hear(struct pair *pair, unsigned n, enum bcl_status status)
 {
 	uint64_t end = pair->world->now + 60 * SECOND;
@@ -95,7 +95,7 @@ static void hear(struct pair *pair, unsigned n, enum bcl_status status)
 	}
 }
 
-/* Message `number` has come, as it was sent; its block is free again. */
+/* Wait for message `number`, check the bytes, and free the block. */
 static void take(struct pair *pair, uint32_t length, uint64_t number)
 {
 	uint64_t end = pair->world->now + 60 * SECOND;
@@ -116,7 +116,8 @@ static const uint32_t lengths[] = {
 	BCL_BLOCK_SIZE + 1, 8192, 16384, 40000, 65536, BCL_LONG_SIZE
 };
 
-/* Whatever the frames, the pieces, and what happens on the way. */
+/* Messages of any length arrive, in frames of any size, from any number of
+ * pieces, and over a wire with faults. */
 START_TEST(any_length)
 {
 	struct world_config config = {
@@ -172,7 +173,7 @@ START_TEST(a_front_leaves_in_the_same_burst)
 }
 END_TEST
 
-/* Short and long ones of one flow come in their order. */
+/* Short and long messages of a flow arrive in order. */
 START_TEST(order_with_short_ones)
 {
 	struct world_config config = {
@@ -194,8 +195,10 @@ START_TEST(order_with_short_ones)
 }
 END_TEST
 
-/* Without a long block the message is refused, and what follows it; it comes
- * soon after there is one, though nobody says so. Short ones of others pass. */
+/* Without a long block the receiver refuses a message and all messages behind
+ * it. The refused messages arrive soon after a block is free, although the
+ * program does not tell the card of the free block. Short messages of another
+ * port pass. */
 START_TEST(no_long_block)
 {
 	struct world_config config = { .seed = 1, .longs = 2, .blocks = 64 };
@@ -207,7 +210,7 @@ START_TEST(no_long_block)
 	for (unsigned i = 0; i < 5; i++)
 		send_pieces(&pair, 5000, 0, 1, i);
 	send_pieces(&pair, 10, 10, 0, 5);
-	/* long enough for the sender to ask rarely */
+	/* long enough for the sender to retry rarely */
 	world_run_for(pair.world, 300 * MS);
 	ck_assert_uint_gt(world_counter(pair.world, 1, BCL_CARD_refused_ring),
 			  0);
@@ -218,7 +221,7 @@ START_TEST(no_long_block)
 	ck_assert_int_eq(entry.status, BCL_OK);
 	take(&pair, 5000, 0);
 	take(&pair, 5000, 1);
-	ck_assert(world_received(pair.b, &entry)); /* the other's */
+	ck_assert(world_received(pair.b, &entry)); /* from port 3 */
 	ck_assert_uint_eq(entry.src_port, 3);
 	world_block_free_of(pair.b, &entry);
 	begin = pair.world->now;
@@ -231,7 +234,8 @@ START_TEST(no_long_block)
 }
 END_TEST
 
-/* A port without long blocks, and what no block takes. */
+/* A port without long blocks refuses a long message. A message longer than any
+ * block is an error of the caller. */
 START_TEST(too_long)
 {
 	struct world_config config = { .seed = 1, .longs = _i ? 2 : 0 };
@@ -250,7 +254,8 @@ START_TEST(too_long)
 }
 END_TEST
 
-/* A message that is withdrawn on its way gives its long block to the next. */
+/* If the sender withdraws a message in progress, the next message gets the long
+ * block. */
 START_TEST(given_up_blocks_are_used)
 {
 	struct world_config config = { .seed = 1, .longs = 2, .rails = 1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The card core: how long it takes to notice that frames are lost. */
+/* The card core: how soon a sender notices the loss of frames. */
 #include "unit.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static void open_world(const struct world_config *config)
 
 static uint8_t out[LENGTH], in[LENGTH];
 
-/* All of `out` into `in`. */
+/* Put all of `out` into `in`. */
 static void put(void)
 {
 	struct bcl_request *r = world_request(from);
@@ -55,9 +55,9 @@ static void finish(void)
 	ck_assert_int_eq(entry.status, BCL_OK);
 }
 
-/* A fifth of all frames is lost, in both directions: what was sent once and
- * acknowledged late, because the frame before it was lost, says nothing of the
- * round trip. */
+/* A fifth of all frames is lost, in both directions. The receiver acknowledges
+ * a frame late if the frame before is lost. A late acknowledgement must not
+ * count as a round trip. */
 START_TEST(losses_do_not_look_like_a_long_way)
 {
 	uint64_t seed = world_seed((unsigned)_i);
@@ -80,7 +80,7 @@ START_TEST(losses_do_not_look_like_a_long_way)
 }
 END_TEST
 
-/* A round trip that takes longer than the first time-out. */
+/* The round trip takes longer than the first time-out. */
 START_TEST(a_long_way_is_learnt)
 {
 	const struct world_config config = {
@@ -101,8 +101,8 @@ START_TEST(a_long_way_is_learnt)
 }
 END_TEST
 
-/* How many bytes of what put() sends are behind those of the frame; LENGTH:
- * it has none of them. */
+/* Number of bytes that put() sends behind the bytes of this frame. LENGTH: the
+ * frame has no bytes of put(). */
 static uint64_t behind(const struct world_frame *frame)
 {
 	const struct bcl_frame_header *header = (const void *)frame->bytes;
@@ -122,8 +122,9 @@ static bool delay_half(struct world *here, struct world_frame *frame)
 	return true;
 }
 
-/* The way becomes longer than the time-out while many frames are under way, as
- * when a queue grows before a thin link: they are late, not lost. */
+/* The round trip becomes longer than the time-out while many frames are in
+ * flight, as when a queue grows before a thin link. The frames are late, not
+ * lost. */
 START_TEST(what_is_late_is_not_lost)
 {
 	const struct world_config config = { .seed = 6, .pending = _i };
@@ -147,10 +148,10 @@ enum {
 
 struct tail {
 	unsigned lost;		/* frames */
-	uint64_t retransmitted; /* before: what others overtook by far */
+	uint64_t retransmitted; /* before the tail: frames overtaken by far */
 };
 
-/* The end of what put() sends is lost, once. */
+/* Lose the last TAIL bytes of put(), once. */
 static bool lose_tail(struct world *here, struct world_frame *frame)
 {
 	uint64_t left = behind(frame);
@@ -166,8 +167,9 @@ static bool lose_tail(struct world *here, struct world_frame *frame)
 	return false;
 }
 
-/* No later frame tells of it, so the last one is sent again, which does: the
- * others follow in a window that is half as large, without another time-out. */
+/* No later frame shows the loss of the tail. At the time-out the sender sends
+ * the last frame again, and the answer shows which frames are lost. The lost
+ * frames follow in a window half as large, without a second time-out. */
 START_TEST(a_tail_needs_one_time_out)
 {
 	const struct world_config config = { .seed = 1, .pending = _i };
@@ -188,7 +190,7 @@ START_TEST(a_tail_needs_one_time_out)
 }
 END_TEST
 
-/* The first frame with messages to card 1 is lost. */
+/* Lose the first frame with messages to card 1. */
 static bool lose_one(struct world *here, struct world_frame *frame)
 {
 	const struct bcl_frame_header *header = (const void *)frame->bytes;
@@ -200,7 +202,7 @@ static bool lose_one(struct world *here, struct world_frame *frame)
 	return false;
 }
 
-/* One frame each. */
+/* Send n messages, each in a frame of its own. */
 static void say(uint64_t first, uint64_t n)
 {
 	for (uint64_t i = first; i < first + n; i++) {
@@ -222,8 +224,8 @@ static void hear(uint64_t first, uint64_t n)
 	ck_assert(!world_received(to, &entry));
 }
 
-/* A card takes memory to remember what came before its turn, once something
- * does. */
+/* A card takes memory to note early frames, but only after the first early
+ * frame. */
 START_TEST(order_takes_no_memory)
 {
 	const struct world_config config = { .seed = 1, .pending = _i };
@@ -245,7 +247,7 @@ START_TEST(order_takes_no_memory)
 }
 END_TEST
 
-/* Ports take all that is left of a card's memory. */
+/* Open ports until no memory of the card is left. */
 static void fill_memory(unsigned card)
 {
 	struct bcl_control control = {
@@ -263,8 +265,8 @@ static void fill_memory(unsigned card)
 			control.port.nchannels--;
 }
 
-/* Without memory a card takes frames in their turn only: the others come
- * again. */
+/* Without memory a card accepts frames only in order. The sender repeats the
+ * early frames. */
 START_TEST(no_memory_for_what_comes_early)
 {
 	const struct world_config config = { .seed = 1, .pending = true };

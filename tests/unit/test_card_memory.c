@@ -13,13 +13,13 @@ static const uint64_t MS = 1000000, SECOND = 1000000000;
 enum {
 	BIG = 1 << 20,
 #ifdef BCL_HOST_FOREIGN
-	FOREIGN = true, /* the same once more, for another byte order */
+	FOREIGN = true, /* a second build, for another byte order */
 #else
 	FOREIGN = false,
 #endif
 };
 
-/* Two cards with a port each; memory of both. */
+/* Two cards, each with a port and memory. */
 struct pair {
 	struct world *world;
 	struct world_port *a, *b;
@@ -196,7 +196,7 @@ START_TEST(system_messages)
 }
 END_TEST
 
-/* Who may read a channel; else anybody may. */
+/* The only card and port that may read a channel; card 0: all may read. */
 static struct {
 	uint64_t card;
 	uint32_t port;
@@ -258,7 +258,8 @@ START_TEST(channel_takes_one_message)
 	ck_assert_uint_eq(entry.length, 70000);
 	ck_assert_mem_eq(pair.memory[1] + 1000, pair.memory[0], 70000);
 
-	/* The next waits until it is posted again, and is told at once. */
+	/* The next message waits until the channel is posted again. Then the
+	 * sender is told at once. */
 	send_channel(&pair, 3, 9000);
 	world_run_for(pair.world, 200 * MS);
 	ck_assert(!world_received(pair.b, &entry));
@@ -322,7 +323,7 @@ START_TEST(channel_for_reading)
 	ck_assert_mem_eq(pair.memory[0], pair.memory[1] + 1000, 30000);
 	ck_assert(!world_received(pair.b, &entry));
 	r = request(pair.a, pair.to_b, BCL_REQ_GET, 2 | 5 << 16);
-	refer(r, pair.handle[0], 30000, 30001); /* one too many */
+	refer(r, pair.handle[0], 30000, 30001); /* one byte too many */
 	r->type = BCL_GET_CHANNEL;
 	r->targ64 = 30000;
 	world_submit(pair.a, r);
@@ -345,7 +346,8 @@ START_TEST(channel_for_reading)
 }
 END_TEST
 
-/* What is offered to one is there for nobody else, though he knows its name. */
+/* A channel that is offered to one reader is closed to any other port or card,
+ * even if the port or card knows the name of the offer. */
 START_TEST(channel_for_one_reader)
 {
 	struct world_config config = { .seed = 1, .pending = _i & 1 };
@@ -440,7 +442,7 @@ START_TEST(memory_is_protected)
 				       BCL_MEM_REMOTE_READ);
 	struct bcl_request *r;
 
-	/* beyond the end, from the first byte and from the last */
+	/* beyond the end: from the first byte on, and the last byte only */
 	for (uint32_t n = 1; n < 5000; n += 4998) {
 		r = request(pair.a, pair.to_b, BCL_REQ_PUT, pair.handle[1]);
 		refer(r, pair.handle[0], 0, n);
@@ -479,7 +481,7 @@ START_TEST(memory_is_protected)
 }
 END_TEST
 
-/* Whatever is asked of it, a port that is not there is the reason. */
+/* Requests of each kind to a port that does not exist fail with NOPORT. */
 START_TEST(no_such_port)
 {
 	static const uint8_t ops[] = {
@@ -502,7 +504,7 @@ START_TEST(no_such_port)
 }
 END_TEST
 
-/* A buffer that was posted and then taken away. */
+/* The host takes the memory of a posted buffer away. */
 START_TEST(channel_without_memory)
 {
 	struct world_config config = { .seed = 1, .pending = _i };
@@ -519,7 +521,8 @@ START_TEST(channel_without_memory)
 }
 END_TEST
 
-/* Each of many at once gets its own answer, by a rail of small frames too. */
+/* Each of many concurrent requests gets its own answer, even by a rail of small
+ * frames. */
 START_TEST(answers_are_not_mixed_up)
 {
 	struct world_config config = {
@@ -559,7 +562,8 @@ START_TEST(answers_are_not_mixed_up)
 }
 END_TEST
 
-/* The card fetches: a source that cannot be read fails its request only. */
+/* The card fetches payload from memory. A source that the card cannot read
+ * fails its own request only. */
 START_TEST(bad_source)
 {
 	struct world_config config = { .seed = 1, .pending = true };
@@ -660,7 +664,8 @@ START_TEST(notify_follows_data_and_order)
 }
 END_TEST
 
-/* Nothing behind a fence begins before everything before it is complete. */
+/* No request behind a fence begins until all requests before the fence are
+ * complete. */
 START_TEST(fence)
 {
 	uint64_t seed = world_seed((unsigned)_i);
@@ -718,7 +723,7 @@ enum {
 	SLOT = 8192,
 };
 
-/* Operation k of side s: its kind and length follow from both. */
+/* Kind and length of operation k of side s follow from k and s. */
 static void submit_mixed(struct pair *pair, unsigned s, uint32_t k)
 {
 	struct world_port *port = s ? pair->b : pair->a;
@@ -738,7 +743,7 @@ static void submit_mixed(struct pair *pair, unsigned s, uint32_t k)
 		refer(r, pair->handle[s], k / 4 * SLOT, length);
 		r->targ64 = 40 * SLOT + k / 4 * SLOT;
 		break;
-	case 1: /* get what is constant there */
+	case 1: /* get constant bytes of the peer */
 		r->op = BCL_REQ_GET;
 		refer(r, pair->handle[s], 80 * SLOT + k / 4 * SLOT, length);
 		r->targ64 = 120 * SLOT;
@@ -895,7 +900,7 @@ int main(void)
 			    (int)world_seeds(20));
 	tcase_add_loop_test(tcase, fence, 0, (int)world_seeds(10));
 	tcase_add_test(tcase, exactly_once);
-	/* It takes 10 s, and minutes with a sanitizer. */
+	/* The last test takes 10 s, and minutes with a sanitizer. */
 	if (tier_long() || !(UNIT_SLOW || FOREIGN))
 		tcase_add_test(tcase, four_gigabytes_less_one);
 	suite_add_tcase(suite, tcase);

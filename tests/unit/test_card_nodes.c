@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One card that talks to many, all in virtual time. */
+/* A card talks to many cards, in virtual time. */
 #include <bcl/bcl.h>
 
 #include "card/ops.h"
@@ -9,7 +9,7 @@
 #include "unit.h"
 
 enum {
-	NODES = 15, /* besides the hub: more than it makes room for at first */
+	NODES = 15, /* besides the hub; at first its card has room for fewer */
 	SECOND = 1000000000,
 };
 
@@ -37,7 +37,7 @@ static void message(struct bcl_port *port, struct bcl_event *event)
 	ck_assert_int_eq(event->kind, BCL_EVENT_MESSAGE);
 }
 
-/* Answers everybody when all have called. */
+/* The hub answers all nodes after all nodes have called. */
 static void run_hub(void *arg)
 {
 	struct bcl_peer *peers[NODES];

@@ -20,7 +20,8 @@ static unsigned sent(struct world_port *port, enum bcl_status status)
 	return n;
 }
 
-/* Messages with rising targ64 from *next on; returns how many came. */
+/* Receive up to `most` messages, whose targ64 must count up from *next. Returns
+ * the number of messages. */
 static unsigned received(struct world_port *port, uint64_t *next, unsigned most)
 {
 	struct bcl_completion entry;
@@ -34,7 +35,8 @@ static unsigned received(struct world_port *port, uint64_t *next, unsigned most)
 	return n;
 }
 
-/* A port whose owner sleeps fills up; its neighbour does not notice. */
+/* The ring of a port fills up while the owner sleeps. A second port of the card
+ * does not notice. */
 START_TEST(full_ring_blocks_nobody_else)
 {
 	struct world_config config = { .seed = 1, .pending = _i, .blocks = 8 };
@@ -57,10 +59,10 @@ START_TEST(full_ring_blocks_nobody_else)
 	ck_assert_uint_eq(done, 8 + 50);
 	ck_assert_uint_gt(world_counter(world, 1, BCL_CARD_refused_ring), 0);
 	ck_assert_uint_gt(world_counter(world, 1, BCL_CARD_refused_order), 0);
-	/* The sender asks rarely: not more than once per 20 ms, in flow order
-	 */
+	/* The sender retries once per 20 ms at most, in flow order. */
 	ck_assert_uint_lt(world_counter(world, 1, BCL_CARD_refused_ring), 60);
-	/* Room again: the sender is told, long before it would ask. */
+	/* When there is room, the receiver tells the sender, long before the
+	 * sender would retry. */
 	for (unsigned i = 0; i < 5; i++) {
 		ck_assert_uint_eq(received(full, &next_full, 8), 8);
 		world_run_for(world, MS);
@@ -72,9 +74,10 @@ START_TEST(full_ring_blocks_nobody_else)
 }
 END_TEST
 
-/* Blocks that are freed right after a refusal are seen long before the sender
- * would ask again (200 us): nobody says so, and no other message comes. Also
- * if the rail was busy when there was room. */
+/* The program frees blocks right after a refusal and does not tell the card,
+ * and no further message arrives. The card must see the free blocks long
+ * before the sender would retry (200 us), even if the rail is busy when there
+ * is room. */
 START_TEST(a_ring_freed_at_once_is_filled_soon)
 {
 	struct world_config config = { .seed = 1,
@@ -100,13 +103,13 @@ START_TEST(a_ring_freed_at_once_is_filled_soon)
 }
 END_TEST
 
-/* Some take several frames. */
+/* Every third message takes several frames. */
 static uint32_t length_of(uint64_t number)
 {
 	return number % 3 ? 3 : 4000;
 }
 
-/* To port 9, from the start of that memory. */
+/* Send port 9 `length` bytes from the start of `memory`. */
 static bool send_bytes(struct world_port *port, uint32_t node, uint32_t memory,
 		       uint32_t length, uint64_t targ64)
 {
@@ -126,14 +129,14 @@ static bool send_bytes(struct world_port *port, uint32_t node, uint32_t memory,
 	return true;
 }
 
-/* Number n. */
+/* Send message n. */
 static bool send_from(struct world_port *port, uint32_t node, uint32_t memory,
 		      uint64_t n, uint64_t targ64)
 {
 	return send_bytes(port, node, memory, length_of(n), targ64);
 }
 
-/* The twelfth frame with a message to card 1 is lost. */
+/* Lose the twelfth frame with a message to card 1. */
 static bool lose_twelfth(struct world *world, struct world_frame *frame)
 {
 	const struct bcl_frame_header *header = (const void *)frame->bytes;
@@ -144,8 +147,8 @@ static bool lose_twelfth(struct world *world, struct world_frame *frame)
 	       ++*seen != 12;
 }
 
-/* The last of those that are refused is told so after there is room again: they
- * come at once, not when the sender would ask (200 us later). */
+/* The receiver refuses the last message when there is room again. The refused
+ * messages must arrive at once, not at the sender's retry (200 us later). */
 START_TEST(room_before_the_last_refusal_counts)
 {
 	struct world_config config = { .seed = 1, .blocks = 8 };
@@ -174,7 +177,8 @@ START_TEST(room_before_the_last_refusal_counts)
 }
 END_TEST
 
-/* A slow receiver, several senders, faults: all in order all the same. */
+/* With a slow receiver, several senders and faults all messages still arrive in
+ * order. */
 START_TEST(refusal_keeps_order)
 {
 	uint64_t seed = world_seed((unsigned)_i);
@@ -234,7 +238,8 @@ START_TEST(refusal_keeps_order)
 }
 END_TEST
 
-/* What card 1 says of messages is kept from card 0, of frames not. */
+/* Hide from card 0 which messages card 1 has settled (`done`), but not which
+ * frames card 1 has received. */
 static bool hide_done(struct world *world, struct world_frame *frame)
 {
 	struct bcl_frame_header *header = (void *)frame->bytes;
@@ -247,8 +252,8 @@ static bool hide_done(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* As many as may be without a verdict, up to the last number before 0, which
- * is none: all verdicts come at once. */
+/* As many messages are pending as may be, up to the last number before 0. The
+ * number 0 stands for no message. All verdicts arrive at once. */
 START_TEST(numbers_jump_over_0)
 {
 	struct world_config config = {
@@ -291,7 +296,7 @@ END_TEST
 static uint32_t first_seq;
 static bool first_seen;
 
-/* The first DATA frame of card 0 is lost time and again for 20 ms. */
+/* Lose the first DATA frame of card 0 time and again for 20 ms. */
 static bool lose_first(struct world *world, struct world_frame *frame)
 {
 	const struct bcl_frame_header *header = (const void *)frame->bytes;
@@ -304,7 +309,7 @@ static bool lose_first(struct world *world, struct world_frame *frame)
 	return bcl_get32(header->seq) != first_seq || world->now > 22 * MS;
 }
 
-/* What comes early is held, within bounds, and delivered in its turn. */
+/* The card holds early messages, within bounds, and delivers all in order. */
 START_TEST(early_messages_are_held)
 {
 	struct world_config config = {
@@ -332,8 +337,9 @@ START_TEST(early_messages_are_held)
 END_TEST
 
 /*
- * The first goes by a slow rail, those behind it by a fast one. If they took
- * all blocks it would be refused, and they with it, whenever they come again.
+ * The first message goes by a slow rail, the messages behind it by a fast rail.
+ * If the early messages took all blocks, the card would refuse the first
+ * message, and with it all messages behind, at every retry.
  */
 START_TEST(who_is_held_leaves_room_for_the_first)
 {
@@ -368,8 +374,9 @@ START_TEST(who_is_held_leaves_room_for_the_first)
 END_TEST
 
 /*
- * The second finds no port, and would be told so, while the first is still to
- * come and will find one. Neither fails, and they keep their order.
+ * The second message finds no port, while the first is still lost and will find
+ * a port. If the failure of the second were final, the first would arrive after
+ * it. Neither message may fail, and both keep the order.
  */
 START_TEST(a_failure_waits_for_what_was_before)
 {
@@ -402,7 +409,8 @@ static bool no_answers(struct world *world, struct world_frame *frame)
 	return frame->from == 0;
 }
 
-/* Every answer is lost for a while: asked again, not executed again. */
+/* Every answer is lost for a while. Card 0 repeats the requests, and card 1
+ * does not execute a request twice. */
 START_TEST(lost_verdicts)
 {
 	struct world_config config = { .seed = 1, .pending = _i };
@@ -493,7 +501,7 @@ START_TEST(receiver_closes)
 			 entry.status == BCL_ERR_MEMORY)
 			refused++;
 	}
-	/* its neighbour's ring has 8 blocks, and nobody freed any of them */
+	/* the ring of port 3 has 8 blocks, and nobody freed a block */
 	ck_assert_uint_eq(ok + refused, 38);
 	ck_assert_uint_ge(ok, 8);
 	ck_assert_uint_gt(refused, 0);
@@ -547,7 +555,7 @@ START_TEST(sender_closes)
 		world_submit(from, r);
 	}
 	world_run_for(world, world_random(world, 2 * MS));
-	world_port_close(from); /* its memory is gone from here on */
+	world_port_close(from); /* the memory of `from` is gone now */
 	free(source);
 	world_run_for(world, 10 * SECOND);
 	for (unsigned i = 0; i < 20; i++) {
@@ -563,14 +571,14 @@ START_TEST(sender_closes)
 	world_run_for(world, 10 * SECOND);
 	ck_assert_uint_eq(sent(stays, BCL_OK), 20);
 	ck_assert_uint_eq(mine, 20);
-	/* nothing is left of it on either card: both can park */
+	/* neither card keeps anything of the port: both can park */
 	ck_assert_uint_eq(world->card[0].node[node].losses, 0);
 	free(target);
 	world_free(world);
 }
 END_TEST
 
-/* A number may be used again at once. */
+/* A port number may be used again at once. */
 START_TEST(port_opens_again)
 {
 	struct world_config config = { .seed = 1, .pending = _i };
@@ -593,7 +601,7 @@ START_TEST(port_opens_again)
 }
 END_TEST
 
-/* A sleeping owner is woken once per batch of events; none is missed. */
+/* The card wakes a sleeping owner once per batch of events, without fail. */
 START_TEST(wakes)
 {
 	struct world_config config = { .seed = 1, .pending = _i };
@@ -617,8 +625,8 @@ START_TEST(wakes)
 }
 END_TEST
 
-/* More pairs of ports than the card can remember at once: it forgets those
- * that have nothing on its way, and only those. */
+/* There are more pairs of ports than the card can remember at once. The card
+ * forgets only pairs without a message in progress. */
 START_TEST(idle_flows_are_forgotten)
 {
 	struct world_config config = {

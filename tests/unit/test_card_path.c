@@ -47,7 +47,8 @@ START_TEST(messages_of_all_lengths)
 }
 END_TEST
 
-/* Pieces by reference, in the request, packed; the event comes once. */
+/* The library sends pieces by reference, in the request, or packed. The SENT
+ * event comes once. */
 static void gather(struct side *side)
 {
 	static uint8_t bytes[4000];
@@ -109,7 +110,8 @@ START_TEST(packed_in_place)
 }
 END_TEST
 
-/* Far more than the receiver's ring holds, while it does not look. */
+/* Side 0 sends far more messages than the receiver's ring holds, while the
+ * receiver computes. */
 static void flood(struct side *side)
 {
 	unsigned i, n = UNIT_SLOW ? 400 : 2000;
@@ -221,7 +223,7 @@ static void lose_peer(struct side *side)
 		ck_assert_int_eq(bcl_send(side->peer, 1, 0, &iov, 1, i + 1),
 				 BCL_OK);
 	}
-	/* Everything that was on its way is told, then the loss, once. */
+	/* Every pending operation fails, and the loss is told once. */
 	while (sent < 5) {
 		side_expect(side, BCL_EVENT_SENT, &event);
 		ck_assert_int_eq(event.status, BCL_ERR_DEAD);
@@ -285,8 +287,8 @@ START_TEST(another_job_is_called_by_its_address)
 }
 END_TEST
 
-/* Everything that was on its way fails, then the peer is lost; later it is
- * opened anew. */
+/* Every pending message fails, then the peer is lost. isolate() opens the peer
+ * anew. */
 static void keep_out(struct side *side)
 {
 	struct bcl_event event;
@@ -312,7 +314,7 @@ static void keep_out(struct side *side)
 	ck_assert_int_eq(event.status, BCL_ERR_ISOLATED);
 	ck_assert_int_eq(bcl_send(side->peer, 1, 0, NULL, 0, 0),
 			 BCL_ERR_ISOLATED);
-	/* a peer that is on no other node lets nobody in */
+	/* a peer on the same node cannot rejoin */
 	ck_assert_int_eq(bcl_node_rejoin(self), BCL_ERR_UNSUPPORTED);
 }
 
@@ -335,7 +337,7 @@ static void isolate(struct side *side)
 		side_hear(side, 8, in, 8);
 		return;
 	}
-	/* some that were under way, and the end of what there was */
+	/* skip late messages and the end of the old connection */
 	do
 		side_next(side, &event);
 	while (event.kind != BCL_EVENT_MESSAGE || event.type != 7);
@@ -371,7 +373,7 @@ START_TEST(nobody_answers)
 }
 END_TEST
 
-/* A card's word on a node to one who looks late: it is never UP. */
+/* Report nodes as to a host that looks late: CLOSED in place of UP. */
 static uint32_t late_look(struct bcl_host *host, uint32_t index,
 			  struct bcl_host_node *node)
 {
@@ -400,7 +402,7 @@ static void look_late(struct side *side)
 	talk(side);
 }
 
-/* It came up and closed between two looks. */
+/* A connection comes up and closes between two looks of the library. */
 START_TEST(a_connection_that_is_over_is_told)
 {
 	late_looks = 0;

@@ -135,7 +135,7 @@ static void take(struct pair *pair, unsigned s)
 	}
 }
 
-/* Exchange until each side has sent n, both at once. */
+/* Both sides send at the same time, until each has sent n requests. */
 static void exchange(struct pair *pair, uint32_t n)
 {
 	uint64_t end = pair->world->now + 60 * SECOND;
@@ -206,7 +206,8 @@ START_TEST(short_and_long_have_their_own)
 }
 END_TEST
 
-/* A rail falls silent in the middle, then another, then they come back. */
+/* A rail falls silent amid the traffic and comes back. Then the second rail
+ * falls silent. */
 START_TEST(failover)
 {
 	uint64_t seed = world_seed((unsigned)_i);
@@ -303,7 +304,7 @@ START_TEST(interfaces_change)
 }
 END_TEST
 
-/* The only rail is away for a while: everything waits, nothing is lost. */
+/* The only rail is down for a while. All requests wait, and nothing is lost. */
 START_TEST(only_rail)
 {
 	struct world_config config = { .seed = 1, .pending = _i };
@@ -321,7 +322,7 @@ START_TEST(only_rail)
 }
 END_TEST
 
-/* So long that each has its frame. */
+/* Send n messages, each long enough for a frame of its own. */
 static void say(struct pair *pair, unsigned n)
 {
 	struct bcl_request *r;
@@ -339,9 +340,10 @@ static void say(struct pair *pair, unsigned n)
 }
 
 /*
- * The first of many messages was by a rail that dies for good. The others came
- * by the other rail, as many as may wait for it; its window is full of those
- * that have no room yet, and the first one must go there all the same.
+ * The first of many messages goes by rail 1, which dies for good. The later
+ * messages go by rail 0, and the receiver holds as many early messages as it
+ * may. The window of rail 0 is full of messages without room at the receiver.
+ * The first message must go by rail 0 all the same.
  */
 START_TEST(first_by_dead_rail)
 {
@@ -372,7 +374,7 @@ START_TEST(first_by_dead_rail)
 }
 END_TEST
 
-/* ---- what the wire says against a rail ---- */
+/* ---- rails that the wire refuses ---- */
 
 static void refuse(struct pair *pair, unsigned rail)
 {
@@ -387,7 +389,7 @@ static unsigned losses(const struct pair *pair)
 	return pair->world->card[0].node[pair->node[0]].losses;
 }
 
-/* Card 0 calls card 1 by two rails, none of which was answered yet. */
+/* Card 0 calls card 1 by two rails, and has no answer yet. */
 static struct pair make_caller(void)
 {
 	const struct world_config config = { .seed = 1, .rails = 2 };
@@ -405,7 +407,7 @@ static uint64_t hellos(const struct pair *pair)
 	return world_counter(pair->world, 0, BCL_CARD_hellos_sent);
 }
 
-/* Somebody else has the peer's second address, and says so at each HELLO. */
+/* A foreign host has the peer's second address, and refuses each HELLO. */
 START_TEST(another_has_the_address)
 {
 	struct pair pair = make_caller();
@@ -415,7 +417,7 @@ START_TEST(another_has_the_address)
 	world_run_for(pair.world, 10 * MS);
 	ck_assert_uint_eq(rails_of(&pair, 0), 1);
 	before = hellos(&pair);
-	/* Even while the other rail waits for an answer. */
+	/* Rail 0 waits for an answer during the refusals. */
 	world_link(pair.world, 0, 1, 0, false);
 	ck_assert(world_send(pair.port[0], pair.node[0], 1, "x", 1, 0));
 	for (end = pair.world->now + SECOND / 2; pair.world->now < end;) {
@@ -426,7 +428,7 @@ START_TEST(another_has_the_address)
 	world_run_for(pair.world, SECOND);
 	ck_assert_uint_eq(losses(&pair), 0);
 	ck_assert_uint_eq(rails_of(&pair, 0), 1);
-	/* The refusals do not make it call more often: 2, 4, 8, ... ms. */
+	/* Refusals do not make the calls more frequent: 2, 4, 8, ... ms. */
 	ck_assert_uint_lt(hellos(&pair) - before, 100);
 	ck_assert_uint_gt(world_counter(pair.world, 0, BCL_CARD_rails_refused),
 			  400);
@@ -448,8 +450,8 @@ START_TEST(refused_by_all_that_are_called)
 }
 END_TEST
 
-/* A firewall comes between, on the way of one rail that led to the peer; the
- * other way is slow or lossy, but the peer is heard by it now and then. */
+/* A firewall closes the way of rail 1, which led to the peer. The way of rail 0
+ * loses frames, but card 0 hears the peer by rail 0 now and then. */
 START_TEST(another_rail_vouches)
 {
 	const struct world_config config = {
@@ -474,7 +476,7 @@ START_TEST(another_rail_vouches)
 }
 END_TEST
 
-/* One rail is refused, and by the other comes nothing any more. */
+/* A rail is refused, and the second rail has fallen silent. */
 START_TEST(no_other_rail_vouches)
 {
 	const struct world_config config = { .seed = 1, .rails = 2 };
@@ -503,7 +505,8 @@ struct catch
 	unsigned answers; /* of card 1, by rail 0, to rail 1 of card 0 */
 };
 
-/* Card 1 answers by rail 0, is believed, and hears nothing of that. */
+/* Pass HELLOs of card 0 and all frames of card 1, by rail 0 only. So card 0
+ * believes the answer of card 1, but card 1 does not hear of the success. */
 static bool catch_frames(struct world *world, struct world_frame *frame)
 {
 	struct catch *catch = world->filter_arg;
@@ -521,9 +524,10 @@ static bool catch_frames(struct world *world, struct world_frame *frame)
 	       (frame->from == 1 || kind == BCL_FRAME_HELLO) && !catch->pass;
 }
 
-/* Another rail of the peer calls by a way that leads to the one that has just
- * been answered. If both were answered their frames would be taken for those of
- * one; but an answer that did not arrive does not bar the rail for ever. */
+/* Rail 1 of card 0 calls by a way that leads to rail 0 of card 1, which has
+ * just answered rail 0 of card 0. If card 1 answered both, card 1 would take
+ * frames of two rails for frames of one. But an answer that may be lost does
+ * not bar rail 1 for ever. */
 START_TEST(one_rail_is_not_paired_with_two)
 {
 	const struct world_config config = { .seed = 1, .rails = 2 };
@@ -582,7 +586,8 @@ START_TEST(backoff)
 }
 END_TEST
 
-/* One rail stays unproved for a minute, however long a peer may be silent. */
+/* Rail 1 stays unproved. HELLOs grow rare but do not end, even if the peer may
+ * be silent for an hour. */
 START_TEST(calls_grow_rare)
 {
 	const struct world_config config = {
@@ -600,7 +605,8 @@ START_TEST(calls_grow_rare)
 	world_run_for(pair.world, 2 * SECOND);
 	ck_assert_uint_eq(rails_of(&pair, 0), 1);
 	before = hellos(&pair);
-	/* By steps: cards that call without a pause would never end. */
+	/* Step by step: world_run_for() would never return if a card called
+	 * without a pause. */
 	end = pair.world->now + 100 * SECOND;
 	while (pair.world->now < end && hellos(&pair) < before + 30)
 		world_step(pair.world);
@@ -610,7 +616,7 @@ START_TEST(calls_grow_rare)
 }
 END_TEST
 
-/* By which rails frames with messages went from card to card, as bits. */
+/* Rails that carried frames with messages from card to card, as bits. */
 struct ways {
 	unsigned rails[WORLD_CARDS][WORLD_CARDS];
 };
@@ -626,8 +632,9 @@ static bool note_way(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* Those of one connection take one rail, the same both ways, so that answers
- * acknowledge; those of many connections take all rails. */
+/* Short messages of a connection take the same rail both ways, so that
+ * acknowledgements travel in answers. Short messages of many connections take
+ * all rails. */
 START_TEST(short_ones_of_many_peers_share_the_rails)
 {
 	struct world_config config = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The card core: what goes into frames, when, and how many there are. */
+/* The card core: when frames leave, how many, and with which contents. */
 #include "unit.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static void take_all(struct world_port *port)
 		world_block_free(port, entry.index);
 }
 
-/* One doorbell, one frame; acknowledgements ride on answers. */
+/* One doorbell makes one frame. Acknowledgements travel in the answers. */
 START_TEST(ping_pong)
 {
 	struct world_config config = { .seed = 1 };
@@ -54,7 +54,7 @@ START_TEST(ping_pong)
 }
 END_TEST
 
-/* Keep the last frame to card 0 from it. */
+/* Withhold frames to card 0, and keep the last frame. */
 static bool withhold(struct world *world, struct world_frame *frame)
 {
 	if (frame->to != 0)
@@ -63,8 +63,9 @@ static bool withhold(struct world *world, struct world_frame *frame)
 	return false;
 }
 
-/* What a frame says of ours may wait for the answer to what it brought, but
- * not longer than until the card is called again. */
+/* A frame brings a message and settles a message of card 0. Card 0 delivers the
+ * new message first, to give the program time to reply. Card 0 reports the
+ * settled message at the next call at the latest. */
 START_TEST(answers_wait_for_the_program)
 {
 	struct world_config config = { .seed = 1 };
@@ -98,7 +99,7 @@ START_TEST(answers_wait_for_the_program)
 }
 END_TEST
 
-/* One way: one delayed acknowledgement for all that came meanwhile. */
+/* All messages go one way. Card 1 sends one delayed acknowledgement for all. */
 START_TEST(acknowledgements_wait)
 {
 	struct world_config config = { .seed = 1 };
@@ -121,7 +122,8 @@ START_TEST(acknowledgements_wait)
 }
 END_TEST
 
-/* Who was away for long hears first what came meanwhile. */
+/* A card that was not called for long reads the frames of the meantime before
+ * time-outs count. */
 START_TEST(absence_is_no_time_out)
 {
 	struct world_config config = { .seed = 1 };
@@ -146,7 +148,7 @@ START_TEST(absence_is_no_time_out)
 }
 END_TEST
 
-/* What an acknowledgement waited for company is no part of the latency. */
+/* The wait of a delayed acknowledgement is no part of the round-trip time. */
 START_TEST(round_trips_are_the_shortest)
 {
 	struct world_config config = { .seed = 1, .delay = 5000 };
@@ -178,7 +180,8 @@ START_TEST(round_trips_are_the_shortest)
 }
 END_TEST
 
-/* Queued together, sent together: also from different ports. */
+/* Short messages that are queued together share a frame, even from several
+ * ports. */
 START_TEST(small_ones_share)
 {
 	struct world_config config = { .seed = 1 };
@@ -243,7 +246,7 @@ START_TEST(long_ones_go_in_bursts)
 	ck_assert_int_eq(entry.status, BCL_OK);
 	ck_assert_uint_eq(world->card[0].burst_most, 44);
 	ck_assert_uint_lt(world->card[0].transmits, frames / 20);
-	/* one acknowledgement per 256 KB, and some while it begins */
+	/* an acknowledgement per 256 KB, and some at the start */
 	ck_assert_uint_lt(world_counter(world, 1, BCL_CARD_acks_sent),
 			  (length >> 18) + 100);
 	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_retransmitted), 0);
@@ -266,10 +269,10 @@ static bool count_frames(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* A GB is on its way from a to b. */
+/* 1 GB is in progress from a port of card 0 to port b of card 1. */
 struct bulk {
-	struct world_port *b, *c; /* c: beside a */
-	uint32_t node;		  /* b's */
+	struct world_port *b, *c; /* c: a second port of card 0 */
+	uint32_t node;		  /* card 1 */
 };
 
 static struct bulk bulk_begin(struct world *world)
@@ -286,7 +289,7 @@ static struct bulk bulk_begin(struct world *world)
 	return (struct bulk){ b, c, node };
 }
 
-/* Another port's 8 bytes wait for one burst at most, and need no window. */
+/* 8 bytes of a second port wait for one burst at most, and need no window. */
 START_TEST(bulk_delays_nobody)
 {
 	uint64_t seed = world_seed((unsigned)_i);
@@ -303,7 +306,7 @@ START_TEST(bulk_delays_nobody)
 		ck_assert(world_send(bulk.c, bulk.node, 2, "12345678", 8, i));
 		while (short_frames == 0)
 			world_step(world);
-		/* a slow dma lets some pass while it reads the request */
+		/* some frames pass while a slow DMA reads the request */
 		ck_assert_uint_le(long_frames, config.pending ? 64 : 16);
 		take_all(bulk.b);
 		take_all(bulk.c);
@@ -312,7 +315,7 @@ START_TEST(bulk_delays_nobody)
 }
 END_TEST
 
-/* Frames of port 1 before the first one of port 3. */
+/* Frames of port 1 before the first frame of port 3. */
 static unsigned of_others;
 static bool served;
 
@@ -331,9 +334,10 @@ static bool count_others(struct world *world, struct world_frame *frame)
 }
 
 /*
- * One that is a bit longer than a frame waits for no more room than the long
- * one before it, which takes each frame's that becomes free: the window has
- * room for three and 3 bytes, and each is acknowledged alone.
+ * A message a bit longer than a frame must not wait for more room than the long
+ * message before it: the long message takes the room of each frame that becomes
+ * free. The window has room for three frames and 3 bytes of long messages, and
+ * each frame is acknowledged alone.
  */
 START_TEST(bulk_delays_none_that_is_a_bit_longer)
 {
@@ -366,7 +370,7 @@ START_TEST(bulk_delays_none_that_is_a_bit_longer)
 }
 END_TEST
 
-/* Two long messages of two ports advance together. */
+/* Long messages of two ports advance together. */
 START_TEST(ports_take_turns)
 {
 	struct world_config config = { .seed = 1, .pending = _i };
@@ -401,8 +405,9 @@ START_TEST(ports_take_turns)
 END_TEST
 
 /*
- * More long messages than the other card has memory to put together at a time:
- * what it has no room for must not keep those back that would make it.
+ * The senders have more long messages than the receiving card has memory to
+ * assemble at a time. Messages without room must not hold up the messages that
+ * will make room.
  */
 START_TEST(more_than_are_put_together)
 {
@@ -452,7 +457,7 @@ static bool lose_each_100th(struct world *world, struct world_frame *frame)
 	return frame->from != 0 || frame->length < 1000 || ++nth % 100;
 }
 
-/* Only what was lost is sent again, and at once. */
+/* The sender repeats the lost frames only, and at once. */
 START_TEST(selective)
 {
 	struct world_config config = { .seed = 1, .delay = 2 };
@@ -486,13 +491,14 @@ static bool weigh(struct world *world, struct world_frame *frame)
 	if (frame->from == 0 && (frame->bytes[3] & 0x3f) == BCL_FRAME_DATA)
 		in_flight += frame->length;
 	else if (frame->from == 1)
-		in_flight = 0; /* it acknowledges, in this world, everything */
+		in_flight = 0; /* each frame of card 1 acknowledges all */
 	if (in_flight > most_in_flight)
 		most_in_flight = in_flight;
 	return true;
 }
 
-/* Never more than the receiver granted, however far away it is. */
+/* The sender never has more bytes in flight than the receiver granted, even on
+ * a long way. */
 START_TEST(window_is_kept)
 {
 	struct world_config config = { .seed = 1,
@@ -516,7 +522,7 @@ START_TEST(window_is_kept)
 }
 END_TEST
 
-/* The host knows how much of a stream is still to come. */
+/* The card tells the host how many bytes of a stream are still to come. */
 START_TEST(expected)
 {
 	struct world_config config = { .seed = 1 };

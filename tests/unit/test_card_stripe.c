@@ -77,7 +77,7 @@ static void put(struct pair *pair, uint32_t offset, uint32_t length)
 	world_submit(pair->a, r);
 }
 
-/* Until n sends are done. */
+/* Wait until n sends are done. */
 static void finish(struct pair *pair, unsigned n)
 {
 	const uint64_t end = pair->world->now + 60000 * MS;
@@ -101,7 +101,8 @@ static void put_all(struct pair *pair, uint32_t length)
 	finish(pair, LENGTH / length);
 }
 
-/* The virtual time of long messages in a row, behind others. */
+/* The virtual time, in ns, of a row of long messages. An earlier row has opened
+ * the windows. */
 static uint64_t time_of_row(const struct world_config *config, uint32_t length)
 {
 	struct pair pair = open_pair(config);
@@ -122,7 +123,8 @@ static uint64_t time_of(const struct world_config *config)
 	return time_of_row(config, LENGTH);
 }
 
-/* Nearly twice and four times the bandwidth. */
+/* Two equal rails reach nearly twice the bandwidth of one, four rails nearly
+ * four times. */
 START_TEST(equal)
 {
 	struct world_config config = { .seed = 1,
@@ -141,7 +143,8 @@ START_TEST(equal)
 }
 END_TEST
 
-/* The sum of both, whichever is the faster, and each its share. */
+/* A fast and a slow rail together reach nearly the sum of both bandwidths, and
+ * each carries its share. Either rail may be the slow one. */
 START_TEST(unequal)
 {
 	const unsigned slow = (unsigned)_i / 2;
@@ -161,8 +164,9 @@ START_TEST(unequal)
 }
 END_TEST
 
-/* Rows of long messages: whatever the second rail is worth, and whichever it
- * is, nearly the sum of both, so never slower than the better one alone. */
+/* Rows of long messages over a fast and a slow rail reach nearly the sum of
+ * both bandwidths, and never take longer than over the fast rail alone. Either
+ * rail may be the slow one. */
 START_TEST(no_harm)
 {
 	static const uint32_t times[] = { 2, 10, 30 };
@@ -199,7 +203,8 @@ START_TEST(hardly_any)
 }
 END_TEST
 
-/* Frames that come together are stored together, wherever they belong. */
+/* The card stores the frames of a call together, wherever in the message the
+ * frames belong. */
 START_TEST(bursts)
 {
 	struct world_config config = { .seed = 1,
@@ -238,13 +243,13 @@ START_TEST(loss_on_one)
 	ck_assert_uint_gt(pair.world->dropped, 0);
 	ck_assert_uint_gt(frames[0], 100);
 	ck_assert_uint_gt(frames[1], 100);
-	/* What a rail loses it repeats itself: no message begins anew. */
+	/* Each rail repeats its own lost frames: no message begins anew. */
 	ck_assert_uint_eq(world_counter(pair.world, 0, BCL_CARD_withdrawn), 0);
 	close_pair(&pair);
 }
 END_TEST
 
-/* A rail dies in the middle; it comes back, and takes part again. */
+/* A rail dies amid a message, comes back, and carries frames again. */
 START_TEST(down_in_the_middle)
 {
 	struct world_config config = { .seed = (uint64_t)_i + 1,
@@ -273,10 +278,12 @@ START_TEST(down_in_the_middle)
 }
 END_TEST
 
-/* What the receiver says of a dead rail; whether it may. */
+/* The rail that dies, and the reports about its end (RAIL_DOWN). `missing`:
+ * frames that did not arrive, by the receiver's first report. `silent`: all
+ * reports are lost. */
 static struct {
 	unsigned rail;
-	uint32_t next; /* after the frames that went by it */
+	uint32_t next; /* number after the last frame by the rail */
 	unsigned missing, answers;
 	bool silent;
 } dead;
@@ -324,7 +331,7 @@ static struct pair open_watched(const struct world_config *config,
 	return pair;
 }
 
-/* A message is on its way over two rails, one of which will be dead. */
+/* Begin a message over two rails, of which `rail` is to die. */
 static struct pair on_its_way(const struct world_config *config, unsigned rail,
 			      bool silent)
 {
@@ -336,8 +343,9 @@ static struct pair on_its_way(const struct world_config *config, unsigned rail,
 	return pair;
 }
 
-/* No byte is written twice, and no frame goes again that has come. Some had not
- * even left: their payload was still being fetched. */
+/* The receiver writes no byte twice, and the sender repeats only missing
+ * frames. Some rerouted frames had not even left when the rail died, as the
+ * card was still fetching the payload. */
 static void only_what_was_missing(const struct pair *pair)
 {
 	const struct world *world = pair->world;
@@ -368,7 +376,8 @@ START_TEST(only_what_did_not_come_goes_again)
 }
 END_TEST
 
-/* The rail was only slow: its frames come when they have gone again. */
+/* The rail is only slow. Late frames arrive after the sender has repeated the
+ * frames by the second rail. */
 START_TEST(late_copies_are_dropped)
 {
 	struct world_config config = { .seed = (uint64_t)_i + 1,
@@ -397,7 +406,7 @@ START_TEST(late_copies_are_dropped)
 }
 END_TEST
 
-/* What is asked may be lost, as may the answer. */
+/* Question and answer may be lost. The sender asks until an answer comes. */
 START_TEST(asked_until_it_is_answered)
 {
 	struct world_config config = { .seed = (uint64_t)_i + 1,
@@ -420,7 +429,8 @@ START_TEST(asked_until_it_is_answered)
 }
 END_TEST
 
-/* Without an answer all of it goes again, and the rail comes back. */
+/* Without an answer the sender sends the whole message again. The dead rail
+ * comes back later. */
 START_TEST(nobody_answers)
 {
 	struct world_config config = { .seed = 1,
@@ -445,7 +455,8 @@ START_TEST(nobody_answers)
 }
 END_TEST
 
-/* The rail for short messages need not be one that is striped over. */
+/* Short messages take the rail for short messages, even if long messages go
+ * over all rails. */
 START_TEST(short_ones)
 {
 	struct world_config config = {
@@ -464,8 +475,8 @@ START_TEST(short_ones)
 }
 END_TEST
 
-/* A rail that is for short messages only takes no part of a long one, however
- * much slower the others are. */
+/* A rail for short messages only carries no part of a long message, even if the
+ * rails for long messages are much slower. */
 START_TEST(long_ones)
 {
 	struct world_config config = { .seed = 1,
@@ -481,8 +492,8 @@ START_TEST(long_ones)
 }
 END_TEST
 
-/* A message of two frames takes the rail for short messages, a longer one does
- * not. */
+/* A message of two frames takes the rail for short messages. A longer message
+ * does not. */
 START_TEST(of_two_frames)
 {
 	struct world_config config = { .seed = 1, .rails = 2, .pending = _i };
