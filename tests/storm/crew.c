@@ -97,7 +97,9 @@ static int run(uint64_t from, uint64_t count)
 	struct fleet *fleet = mmap(NULL, sizeof(*fleet), PROT_READ | PROT_WRITE,
 				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned crews = processors > CREWS ? CREWS : (unsigned)processors;
+	unsigned crews = processors > CREWS ? CREWS
+			 : processors > 0   ? (unsigned)processors
+					    : 1;
 	struct storm_log log = { 0 };
 	bool failed = false;
 	pid_t pid[CREWS];
@@ -106,6 +108,11 @@ static int run(uint64_t from, uint64_t count)
 		return 1;
 	for (unsigned i = 0; i < crews; i++) {
 		pid[i] = fork();
+		if (pid[i] < 0) {
+			perror("fork");
+			crews = i;
+			failed = true;
+		}
 		if (!pid[i])
 			sail(fleet, &fleet->crew[i], from + i, from + count,
 			     crews);

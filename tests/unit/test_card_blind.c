@@ -25,7 +25,6 @@ static struct {
 	struct world *world;
 	struct world_port *port[2];
 	uint32_t node[2]; /* [i]: the peer, at card i */
-	uint64_t losses[2];
 } pair;
 
 static struct world_frame kept[KEPT];

@@ -501,7 +501,7 @@ END_TEST
 struct catch
 {
 	struct world_frame hello; /* by rail 1 */
-	bool caught, pass;
+	bool caught, cut;
 	unsigned answers; /* of card 1, by rail 0, to rail 1 of card 0 */
 };
 
@@ -521,7 +521,7 @@ static bool catch_frames(struct world *world, struct world_frame *frame)
 	    bcl_get32(header->conn) & 1)
 		catch->answers++;
 	return frame->rail == 0 &&
-	       (frame->from == 1 || kind == BCL_FRAME_HELLO) && !catch->pass;
+	       (frame->from == 1 || kind == BCL_FRAME_HELLO) && !catch->cut;
 }
 
 /* Rail 1 of card 0 calls by a way that leads to rail 0 of card 1, which has
@@ -542,7 +542,7 @@ START_TEST(one_rail_is_not_paired_with_two)
 	world_run_for(pair.world, MS);
 	ck_assert_uint_eq(rails_of(&pair, 0), 1);
 	ck_assert(catch.caught);
-	catch.pass = true;
+	catch.cut = true;
 	world_inject(pair.world, 0, 1, 0, catch.hello.bytes,
 		     catch.hello.length);
 	world_run_for(pair.world, MS);
