@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Members of a node go through drawn collective operations in a drawn order of
- * their steps, and audit what they have written at any time. An audit writes
- * what is there, so nobody hangs and all data is right.
+ * The members of a node run drawn collective operations in a drawn order of
+ * steps, and audit the node's memory at drawn moments. An audit writes again
+ * the values that a member has written before, so no member may hang and all
+ * data must be right.
  */
 #include "unit.h"
 
@@ -14,7 +15,7 @@
 
 enum {
 	MEMBERS = 5,	 /* at most */
-	OPERATIONS = 40, /* of each storm, one after the other */
+	OPERATIONS = 40, /* per storm, in sequence */
 	LONGEST = 50000, /* bytes of a block: several chunks */
 	STORMS = 50,
 	STEPS = 20000, /* far more than a storm takes */
@@ -28,7 +29,7 @@ static unsigned draw(unsigned below)
 	return (unsigned)(sim_random(&dice) % below);
 }
 
-/* What all members do. */
+/* The operations that all members run. */
 static struct operation {
 	enum bcl_node_kind kind;
 	unsigned root;
@@ -61,7 +62,7 @@ static void draw_plan(void)
 	}
 }
 
-/* The byte that a member sends in an operation, to a member. */
+/* The byte that member `from` sends to member `to` in operation `at`. */
 static unsigned char byte(unsigned at, unsigned from, unsigned to)
 {
 	return (unsigned char)(at * 31 + from * 7 + to + 1);
@@ -163,7 +164,7 @@ START_TEST(an_audit_changes_nothing)
 		ck_assert_uint_lt(steps, STEPS);
 		member = &all[draw(members)];
 		over -= member->at == OPERATIONS;
-		/* some go far ahead */
+		/* some members go far ahead */
 		for (turns = 1 + draw(30); turns; turns--)
 			step(member);
 		over += member->at == OPERATIONS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the library's collectives take on the machine of dawning.h, in virtual
- * time and so exactly, against what no algorithm can do without. coll_bounds
- * prints the figures.
+ * Times of the library's collectives on the machine of dawning.h, against
+ * bounds that no algorithm can beat. The times are virtual and therefore exact.
+ * coll_bounds prints the figures.
  */
 #include <check.h>
 #include <math.h>
@@ -17,17 +17,18 @@ enum {
 	SHORT = 8,
 	LONG = 131072,
 	MOST_RANKS = 4,
-	LENGTHS = 6, /* of the all-to-all that is chosen */
+	LENGTHS = 6, /* of the all-to-all in chosen() */
 };
 
 static const unsigned nodes[] = { 2, 3, 4, 6, 8, 13, 16, 24, 32, 48, 64 };
 
-/* Times the bound, with one rank on each node and with four. */
+/* Ceilings: the time of an operation divided by the bound, with one rank on
+ * each node and with four. */
 static const struct {
 	enum sim_operation operation;
 	size_t length;
 	double one, four;
-	bool pieces; /* the bound of what cuts the vector into equal ones */
+	bool pieces; /* bound of algorithms that cut into equal pieces */
 } ceilings[] = {
 	{ SIM_BARRIER, SHORT, 1.2, 1.2, false },
 	{ SIM_BROADCAST, SHORT, 1.13, 1.13, false },
@@ -66,7 +67,7 @@ static void hold(const struct sim_machine *machine, unsigned i)
 		      operation, length, machine->nodes, machine->ranks,
 		      loggp_algorithm(world, operation, length), ratio,
 		      ceiling);
-	/* Or it would be none; times are whole ps. */
+	/* A bound must be below every time. Times are whole ps. */
 	ck_assert_msg(ratio > 0.9999,
 		      "operation %u, %zu bytes, %u nodes of %u ranks: %.5f",
 		      operation, length, machine->nodes, machine->ranks, ratio);
@@ -90,8 +91,9 @@ START_TEST(ratios)
 END_TEST
 
 /*
- * Many nodes, whose messages are on their way for as long as a card takes for
- * several: the all-to-all that is chosen is not much slower than any other.
+ * Many nodes. The latency between nodes is several times the gap between two
+ * messages of a card. The chosen all-to-all must not be much slower than the
+ * fastest algorithm.
  */
 static const struct sim_machine far = {
 	.nodes = 64,
@@ -127,7 +129,7 @@ START_TEST(chosen)
 	for (; algorithm->name; algorithm++) {
 		double other;
 
-		/* Some are for networks of which more is known. */
+		/* Skip algorithms that need to know more of the network. */
 		if (bcl_algorithm_cost(algorithm, &model, (double)length) ==
 			    HUGE_VAL ||
 		    !loggp_force(world, SIM_ALLTOALL, algorithm->name))
@@ -145,7 +147,8 @@ START_TEST(chosen)
 }
 END_TEST
 
-/* How much memory an all-to-all takes, at most: times what a rank sends. */
+/* The memory of an all-to-all at the leader of a node and at a member, as a
+ * multiple of the bytes that a rank sends. */
 static const struct {
 	const char *name;
 	unsigned leader, member;
@@ -196,7 +199,8 @@ START_TEST(memory)
 }
 END_TEST
 
-/* Or one that is not in the list could take any. */
+/* The list above must have all algorithms: a missing algorithm could take any
+ * amount of memory. */
 START_TEST(memory_of_all)
 {
 	const struct bcl_algorithm *algorithm = bcl_alltoall_algorithms;
@@ -208,7 +212,7 @@ START_TEST(memory_of_all)
 }
 END_TEST
 
-/* The same every time. */
+/* A second run must take the same time. */
 START_TEST(repeatable)
 {
 	struct sim_machine machine = dawning;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Members that give different lengths to one operation: nobody waits for ever,
- * nothing is written where it does not belong, and all are told.
+ * Members give different lengths to one operation. No member may wait for ever,
+ * no operation may write outside of the receive buffer, and all members must
+ * learn of the difference.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,8 +27,8 @@ struct lengths {
 	unsigned usual, other;
 };
 
-/* In a flag line or a slot; in it and in a chunk; in chunks; by two
- * algorithms. */
+/* Both lengths fit a flag line or a slot; one length fits and the other takes a
+ * chunk; both lengths take chunks; the lengths take two algorithms. */
 static const struct lengths all_lengths[] = {
 	{ 8, 4 },	{ 4, 8 },	{ 8, 3000 },	    { 3000, 8 },
 	{ 3000, 5000 }, { 5000, 3000 }, { 20000, LONGEST }, { LONGEST, 20000 },
@@ -35,7 +36,7 @@ static const struct lengths all_lengths[] = {
 
 struct shape {
 	const char *nodes; /* a letter per rank */
-	bool shares;	   /* it has nodes of several members */
+	bool shares;	   /* some nodes have several members */
 };
 
 static const struct shape shapes[] = {
@@ -45,7 +46,7 @@ static const struct shape shapes[] = {
 	{ "aabb", true },
 };
 
-/* What the ranks have seen, in memory that they share. */
+/* Counts of all ranks, in shared memory. */
 static struct seen {
 	_Atomic unsigned truncated; /* in the operation itself */
 	_Atomic unsigned differ, compared;
@@ -83,14 +84,14 @@ static enum bcl_status call(struct bcl_team *team, enum bcl_operation operation,
 	case BCL_OPERATION_ALLTOALLV:
 		return bcl_alltoallv(team, out, lengths, offsets, in, lengths,
 				     offsets);
-	default: /* has none: who gives one calls another operation */
+	default: /* a barrier has no length: ranks of other lengths broadcast */
 		return length == all_lengths[0].usual
 			       ? bcl_barrier(team)
 			       : bcl_broadcast(team, in, length, 0);
 	}
 }
 
-/* Bytes that the operation may write at this rank. */
+/* Number of bytes that the operation may write at the rank. */
 static size_t room(const struct bcl_team *team, enum bcl_operation operation,
 		   size_t length)
 {
@@ -115,8 +116,8 @@ static bool is_untouched(size_t from)
 	return from == sizeof(in);
 }
 
-/* One rank, `odd`, gives the other length. Both the operation itself, where it
- * is noticed, and what follows it end so. */
+/* Rank `odd` gives the other length. The operation may end with OK or
+ * TRUNCATED, and the barrier after the operation must end with TRUNCATED. */
 static int differ(struct bcl_team *world, enum bcl_operation operation,
 		  const struct lengths *lengths, unsigned odd, unsigned id)
 {
@@ -126,7 +127,7 @@ static int differ(struct bcl_team *world, enum bcl_operation operation,
 	struct bcl_team *team;
 	int failed;
 
-	/* all have it before it is lost */
+	/* all members must have the team before any member loses the team */
 	if (bcl_team_create(world, ranks, world->size, id, &team) ||
 	    bcl_barrier(world))
 		return 1;
@@ -170,7 +171,8 @@ static int rank_of(unsigned rank, void *argument)
 				failures += differ(
 					world, (enum bcl_operation)operation,
 					&all_lengths[i], odd, id++);
-				/* somebody has noticed it there */
+				/* at least one rank must have got TRUNCATED
+				 * from the operation */
 				failures +=
 					bcl_barrier(world) || !seen->truncated;
 				bcl_barrier(world);
@@ -184,7 +186,7 @@ static int rank_of(unsigned rank, void *argument)
 	return failures != 0;
 }
 
-/* What was said by all meanwhile. */
+/* The text of `file`: all lines that the ranks have logged. */
 static char *said_of(FILE *file)
 {
 	long length = ftell(file);
@@ -203,7 +205,7 @@ START_TEST(lengths)
 	FILE *file = tmpfile();
 	char *said;
 
-	/* of which waits of a part are compared */
+	/* a member compares lengths after a part of BCL_PEER_TIMEOUT */
 	setenv("BCL_PEER_TIMEOUT", "1s", 1);
 	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -220,7 +222,8 @@ START_TEST(lengths)
 	if (shape->shares) {
 		ck_assert_uint_gt(seen->differ, 0);
 		ck_assert_uint_gt(seen->compared, 0);
-		/* by those who read, and by those who waited */
+		/* both readers and waiting members must report the
+		 * difference */
 		ck_assert_ptr_nonnull(strstr(said, "rank 1 gives 4 bytes to "
 						   "gather where rank 0 gives "
 						   "8"));

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Empty, in a flag line, in a chunk, in several chunks and messages. */
+/* Lengths: empty, in a flag line, in a chunk, in several chunks and
+ * messages. */
 static const size_t lengths[] = { 1, 25, 40003, 0, 8, 1001 };
 
 enum {
@@ -66,7 +67,7 @@ enum {
 
 struct plan {
 	enum bcl_operation operation;
-	bool all; /* every algorithm, not just what would be chosen */
+	bool all; /* every algorithm, not only the chosen algorithm */
 	const size_t *lengths;
 	unsigned nlengths;
 	atomic_uint failures;
@@ -115,13 +116,13 @@ static void run_world(struct plan *plan, unsigned size,
 	mock_close(world);
 }
 
-/* How far it is to the next size that is tried where time is short. */
+/* The step to the next size: 1 in the long tier, `step` where time is short. */
 static unsigned next_size(unsigned step)
 {
 	return tier_long() && !UNIT_SLOW ? 1 : step;
 }
 
-/* 1 to 9, or 1, 2, 3, 5, 8; under a sanitizer 2, 5, 8. */
+/* Sizes 1 to 9, or 1, 2, 3, 5, 8; under a sanitizer 2, 5, 8. */
 START_TEST(every_algorithm)
 {
 	unsigned size, shape;
@@ -245,9 +246,9 @@ static unsigned in_fives(unsigned rank, unsigned size)
 	return rank / 5;
 }
 
-/* Of 11 nodes the second of two shares of 16 values has more than the first; of
- * 6 with digits of four values only two shares have far blocks; of five members
- * one has no share. */
+/* 11 nodes: the second of two shares of 16 values has more than the first. 6
+ * nodes with digits of four values: only two shares have far blocks. Nodes of
+ * five members: one member has no share. */
 START_TEST(shares_differ)
 {
 	static const struct {
@@ -269,8 +270,7 @@ START_TEST(shares_differ)
 }
 END_TEST
 
-/* ---- who has written says it later -----------------------------------------
- */
+/* ---- sequences of operations in a segment -------------------------------- */
 
 enum turn {
 	ALL_WRITE,
@@ -359,7 +359,8 @@ static void run_turns(struct bcl_adi *adi, void *arg)
 
 /*
  * All sequences of four operations in which different members write. Now and
- * then a member starts what the others block in.
+ * then a member starts an operation in the background while the other members
+ * call the blocking form.
  */
 START_TEST(turns_in_a_segment)
 {

@@ -8,7 +8,7 @@
 #include "env/env.h"
 #include "env/log.h"
 
-/* ---- an environment of a few variables, whose log is kept ---- */
+/* ---- a few environment variables, and a log that the test keeps ---- */
 
 static char *variables[8];
 static char last[512];
@@ -67,7 +67,8 @@ START_TEST(defaults)
 	ck_assert_uint_eq(config.unexpected, 4 << 20);
 	ck_assert(config.shm && config.attach && config.helper);
 	ck_assert(!config.stats);
-	/* each default is written as it would be shown, and in its range */
+	/* each default must be in its range, and written as bcl_config_print()
+	 * writes the value */
 	for (unsigned i = 0; i < bcl_config_nentries; i++) {
 		const struct bcl_config_entry *entry = &bcl_config_entries[i];
 
@@ -125,7 +126,7 @@ START_TEST(wrong_values)
 		"BCL_REQUESTS=100",
 		"BCL_BLOCKS=300",
 		"BCL_BLOCKS=0x100",
-		"BCL_RAILS=upd", /* no network, and no word of it */
+		"BCL_RAILS=upd", /* not a word of BCL_RAILS */
 		"BCL_RAILS=udp,pakcet",
 		"BCL_RAILS=udp,none",
 		"BCL_RAILS=udp,",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How ports of one host find each other, and part. */
+/* How ports of one host find each other, and how connections end. */
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void check_up(struct rank *rank, unsigned other, bool attach)
 	ck_assert_msg(info.attach == attach, "%s", info.why);
 }
 
-/* One message each way. */
+/* Exchange one message each way. */
 static void greet(struct rank *rank, unsigned other)
 {
 	struct bcl_event event;
@@ -38,7 +38,7 @@ static void greet(struct rank *rank, unsigned other)
 
 static void both_call(struct rank *rank)
 {
-	rank_barrier(rank); /* so that calls cross */
+	rank_barrier(rank); /* both ranks call at once */
 	check_up(rank, !rank->me, true);
 	greet(rank, !rank->me);
 	ck_assert_uint_eq(rank_counter(rank, "core.peers_shared"), 1);
@@ -113,7 +113,7 @@ START_TEST(many)
 }
 END_TEST
 
-/* All that a peer has sent arrives, although it has ended since. */
+/* A peer sends messages and is killed. All messages must arrive. */
 static void last_words(struct rank *rank)
 {
 	static uint8_t bytes[700];
@@ -145,7 +145,8 @@ START_TEST(killed)
 }
 END_TEST
 
-/* A child of the peer that lives on does not hide the peer's end. */
+/* The peer is killed and leaves a living child behind. The port must notice the
+ * end of the peer nevertheless. */
 static void dies_with_child(struct rank *rank)
 {
 	struct bcl_event event;
@@ -169,7 +170,8 @@ START_TEST(child_survives)
 }
 END_TEST
 
-/* A port ends and comes again with its number; both call, several times. */
+/* A port closes and opens again with the same number, several times. Both ranks
+ * call. */
 static void part_and_meet(struct rank *rank)
 {
 	struct bcl_port_options options = { .struct_size = sizeof(options),
@@ -229,13 +231,14 @@ START_TEST(port_closes)
 }
 END_TEST
 
-/* ---- what does not succeed, and what is fallen back to ---- */
+/* ---- failures and fallbacks ---- */
 
 enum {
-	ADDRESS_KEY = 20, /* where an address has the key of its job */
+	ADDRESS_KEY = 20, /* offset of the job's key in an address */
 };
 
-/* The address is enough to call another job; with another key it is not. */
+/* The address is enough to call a port of another job. With a wrong key in the
+ * address the call must fail. */
 static void other_job(struct rank *rank)
 {
 	const uint8_t keys[2][16] = { "one job", "another" };
@@ -282,7 +285,7 @@ START_TEST(attach_off)
 }
 END_TEST
 
-/* Without a network there is no other path than shared memory. */
+/* Rank 1 does not use shared memory and has no network, so no path is left. */
 static void no_path(struct rank *rank)
 {
 	struct bcl_peer_info info = { .struct_size = sizeof(info) };
@@ -334,7 +337,7 @@ START_TEST(nodes)
 }
 END_TEST
 
-/* Someone who is no port of this library calls. */
+/* A process that is no port of the library calls. */
 static void intruder(struct rank *rank)
 {
 	struct bcl_event event;
@@ -368,7 +371,7 @@ static unsigned count_connections(const struct bcl_shm_port *shm)
 	return n;
 }
 
-/* However many call, a turn has its end. */
+/* A turn of the port must end, however many processes call. */
 START_TEST(many_call)
 {
 	const struct bcl_env *env = &bcl_env_linux;
@@ -397,8 +400,9 @@ START_TEST(many_call)
 }
 END_TEST
 
-/* No descriptor is left, nor a spare one: nobody is listened to, and nothing
- * is readable; then there are some again. */
+/* No descriptor is left, not even the spare descriptor. The port must stop
+ * listening, so that no descriptor stays readable. Later descriptors are free
+ * again. */
 START_TEST(no_descriptor)
 {
 	const struct bcl_env *env = &bcl_env_linux;

@@ -98,7 +98,8 @@ START_TEST(continued)
 }
 END_TEST
 
-/* The copy's checksum is that of the bytes, and nothing around it changes. */
+/* The copy must give the checksum of the bytes, and must change no byte around
+ * the target. */
 START_TEST(copy)
 {
 	static uint8_t to[SIZE];
@@ -120,7 +121,7 @@ START_TEST(copy)
 }
 END_TEST
 
-/* All bytes of the headers count but the checksums' own. */
+/* All bytes of the headers count, except the checksums. */
 START_TEST(headers)
 {
 	uint8_t bytes[BCL_HEADERS_SIZE];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everyone hears from everyone, once, with so many messages ahead; and with as
- * few messages as the growth of what is known allows.
+ * Every member must hear of every member once, for each number of messages
+ * ahead. The number of messages must be as small as the growth of knowledge
+ * allows.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -13,13 +14,13 @@ enum {
 	MEMBERS = 300,
 };
 
-/* What member 0 knows: of which members before it, by message. */
+/* After each message: the members before member 0 of which member 0 knows. */
 struct history {
 	bool of[BCL_DISSEMINATION_MESSAGES + 1][MEMBERS];
 };
 
-/* Message i comes from the member known[i] places before, whose history was
- * the same. */
+/* Message i comes from the member known[i] places before, and the sender had
+ * the same history as member 0. */
 static void take(struct history *history, const struct bcl_dissemination *plan,
 		 unsigned i)
 {
@@ -54,7 +55,7 @@ START_TEST(everyone_hears_of_everyone)
 }
 END_TEST
 
-/* ceil(log2 n) with one ahead; by Fibonacci's numbers with two. */
+/* ceil(log2 n) messages with one message ahead, Fibonacci's growth with two. */
 START_TEST(few_messages)
 {
 	struct bcl_dissemination plan;

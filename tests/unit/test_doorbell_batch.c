@@ -36,7 +36,7 @@ static void hear(struct rank *rank, uint64_t number)
 	must(!memcmp(event.data, &number, sizeof(number)));
 }
 
-/* Frames that rank 0 sends for a row, which rank 1 answers. */
+/* Frames that rank 0 sends for a row of messages. Rank 1 answers the row. */
 static uint64_t frames(struct rank *rank, bool look)
 {
 	uint64_t before = rank_counter(rank, "card.frames_sent");
@@ -70,8 +70,8 @@ static int rows(unsigned me, void *argument)
 			rank_send(&rank, 0, 0);
 		}
 	}
-	/* In some round nobody was kept from running: else messages share
-	 * frames that had to wait. */
+	/* In at least one round no rank was kept from running. In other rounds
+	 * messages share frames, because frames had to wait. */
 	if (me == 0 && manner == IN_A_ROW) {
 		must(fewest >= 1); /* if all had to wait */
 		must(fewest <= SHARED);
@@ -90,7 +90,8 @@ START_TEST(only_a_row_shares_frames)
 }
 END_TEST
 
-/* Rank 0 says a few, the last of which are held back. */
+/* Rank 0 sends a few messages. The doorbells of the last messages are held
+ * back. */
 static void say_a_few(struct rank *rank, unsigned me)
 {
 	for (uint64_t i = 0; i < 20; i++)
@@ -100,7 +101,7 @@ static void say_a_few(struct rank *rank, unsigned me)
 			hear(rank, i);
 }
 
-/* Rank 0 computes until all are heard. */
+/* Rank 0 computes until rank 1 has heard all messages. */
 static int away(unsigned me, void *argument)
 {
 	const struct timespec time = { .tv_nsec = 10000000 };

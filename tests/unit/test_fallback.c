@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the shared path does when the system gives less than usual, and when
- * there are more peers than it polls. */
+/* The shared path when the system gives less than usual, and when a port has
+ * more peers than the port polls. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -19,7 +19,8 @@
 #include "transport/shm/attach.h"
 #include "transport/shm/port.h"
 
-/* A system call fails from now on, in this process and its threads to be. */
+/* Make a system call fail from now on, in the process and in all threads that
+ * start later. */
 static void forbid(long call, int error)
 {
 	struct sock_filter code[] = {
@@ -45,7 +46,8 @@ static bool may(const char *what)
 	return false;
 }
 
-/* A large message each way; how it went. */
+/* Exchange a large message each way. `attach`: the messages must go by
+ * attach. */
 static void exchange(struct rank *rank, bool attach)
 {
 	enum {
@@ -134,7 +136,7 @@ START_TEST(nonce)
 }
 END_TEST
 
-/* Run the rest of the rank in a child that sees other process ids. */
+/* Run the rest of the rank in a child with other process ids. */
 static void enter_namespace(void)
 {
 	int status;
@@ -178,7 +180,7 @@ static void other_user(struct rank *rank)
 		ck_assert_int_eq(setuid(65534), 0);
 	rank_open(rank, NULL);
 	rank_barrier(rank);
-	/* one after the other, so that calls do not cross */
+	/* the ranks call in turn, so that calls do not cross */
 	while (atomic_load(&rank->all->signals[0]) != rank->me)
 		rank_idle(rank, 1);
 	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_ERR_NORAIL);
@@ -220,7 +222,7 @@ static void restore_files(rlim_t before)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* Rank 0 has no descriptor left: for its callers, then for its own call. */
+/* Rank 0 has no descriptor left: first other ranks call, then rank 0 calls. */
 static void no_files(struct rank *rank)
 {
 	struct bcl_peer_info info = { .struct_size = sizeof(info) };
@@ -288,7 +290,8 @@ START_TEST(space)
 }
 END_TEST
 
-/* There is no page for the segment: no connection, rather than SIGBUS. */
+/* No page is left for the segment: the ranks must not connect, and no rank may
+ * get SIGBUS. */
 static void no_page(struct rank *rank)
 {
 	struct bcl_peer_info info = { .struct_size = sizeof(info) };
@@ -302,8 +305,8 @@ static void no_page(struct rank *rank)
 	rank_barrier(rank);
 }
 
-/* How pages are reserved when the segment's descriptor is closed already, and
- * where it has to stay open for that. */
+/* Pages are reserved by madvise() if the segment's descriptor is closed
+ * already. For fallocate() the descriptor must stay open. */
 static const struct {
 	bool populate;
 	long call;
@@ -313,7 +316,7 @@ static const struct {
 	{ false, SYS_fallocate, ENOSPC },
 };
 
-/* Nor later for what a double copy needs. */
+/* Later no page is left for the bounce area: the pull must fail. */
 static void no_page_later(struct rank *rank)
 {
 	static uint8_t bytes[100000];
@@ -355,7 +358,8 @@ END_TEST
 
 /* ---- a full ring ---- */
 
-/* Sends are refused until the peer reads, and counted; nothing is lost. */
+/* The port must refuse sends, and count refusals, until the peer reads. No
+ * message may be lost. */
 static void fill_ring(struct rank *rank)
 {
 	uint8_t bytes[200] = { 0 };
@@ -411,7 +415,7 @@ static void crowd(struct rank *rank)
 		rank_barrier(rank);
 		for (i = 0; i < EACH; i++)
 			rank_send(rank, 0, i, NULL, 0);
-		/* one at a time, to a receiver that sleeps */
+		/* one message at a time, to a receiver that sleeps */
 		while (atomic_load(&rank->all->signals[0]) != rank->me)
 			usleep(200);
 		rank_send(rank, 0, 1000, NULL, 0);
@@ -446,7 +450,7 @@ START_TEST(silent_pairs)
 }
 END_TEST
 
-/* ---- what is said ---- */
+/* ---- log lines ---- */
 
 static char said[2048];
 
@@ -467,7 +471,7 @@ static enum bcl_status open_heard(struct bcl_context **context)
 	return bcl_context_open(&env, NULL, -1, context);
 }
 
-/* Calls that a container may refuse, and what is said then. */
+/* Calls that a container may refuse, and the words that the log must have. */
 static const struct {
 	const char *rails;
 	long call;
@@ -504,7 +508,8 @@ START_TEST(refused_call_is_named)
 }
 END_TEST
 
-/* From the port on that finds no descriptor for a part of it. */
+/* The program opens ports until no descriptor is left. The log must name the
+ * limit. */
 START_TEST(descriptors_are_named)
 {
 	struct bcl_context *context;

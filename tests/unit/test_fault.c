@@ -10,7 +10,8 @@ enum {
 	LENGTH = 200,
 };
 
-/* A rail that ends in the inbox, and delivers what lies in `arriving`. */
+/* A rail that puts sent frames into the inbox. `arriving` frames are left to
+ * deliver. */
 struct stub {
 	struct bcl_rail rail;
 	struct inbox *inbox;
@@ -115,14 +116,15 @@ static void run(void)
 	stub.arriving = FRAMES;
 	while (stub.arriving)
 		rail->receive(rail, &received->sink, 0, 64);
-	/* What is held back is due after a millisecond. */
+	/* A frame that was held back is due after a millisecond. */
 	for (i = 0; i < 20; i++) {
 		usleep(1000);
 		rail->receive(rail, &received->sink, 0, 64);
 	}
 }
 
-/* How many of the frames that came are whole; fills in how often each came. */
+/* How many frames of the inbox are whole. Sets times[] to the number of copies
+ * of each frame. */
 static unsigned whole(const struct inbox *inbox, uint8_t times[FRAMES])
 {
 	unsigned n = 0, i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a port makes of strange callers. */
+/* How a port answers strange callers. */
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
@@ -107,7 +107,7 @@ static void send_hello(int fd, const struct bcl_greeting *g)
 	serve();
 }
 
-/* What comes back: 1 a greeting, 0 nothing, -1 the end. */
+/* The answer of the port: 1 for a greeting, 0 for nothing, -1 for the end. */
 static int answer(int fd, struct bcl_greeting *g)
 {
 	int fds[BCL_SOCKET_FDS];
@@ -138,7 +138,7 @@ static void expect_end(int fd)
 	close(fd);
 }
 
-/* Connect as one should, up to the event. */
+/* Connect properly, up to the event. */
 static int come_up(uint32_t flags)
 {
 	struct bcl_greeting g = hello();
@@ -169,7 +169,7 @@ static void expect_lost(void)
 	ck_assert_int_eq(event.status, BCL_ERR_DEAD);
 }
 
-/* After whatever happened the port answers those who know how to ask. */
+/* After any misuse the port must still answer proper callers. */
 static void check_port(void)
 {
 	next_card++;
@@ -186,13 +186,13 @@ START_TEST(proper)
 }
 END_TEST
 
-/* ---- greetings that are refused ---- */
+/* ---- refused greetings ---- */
 
 static const struct {
 	const char *what;
 	size_t offset, size; /* of the field */
 	uint64_t value;
-	enum bcl_status status; /* OK: hung up on */
+	enum bcl_status status; /* OK: the port hangs up */
 } wrong[] = {
 #define FIELD(name)                          \
 	offsetof(struct bcl_greeting, name), \
@@ -271,7 +271,7 @@ START_TEST(wrong_file)
 	fds[place] = bad_file(kind);
 	ck_assert(bcl_socket_send(NULL, fd, &g, sizeof(g), fds, 4));
 	serve();
-	/* any file that does not block is good enough to be woken by */
+	/* the port takes any file that does not block for wake-ups */
 	expect_refusal(fd, BCL_ERR_NOMEM);
 	close(fds[place]);
 	check_port();
@@ -307,7 +307,7 @@ START_TEST(wrong_count)
 }
 END_TEST
 
-/* More descriptors than any greeting has; none stays open. */
+/* More descriptors than any greeting has: no descriptor may stay open. */
 START_TEST(too_many_files)
 {
 	enum {
@@ -357,7 +357,7 @@ START_TEST(hangs_up)
 }
 END_TEST
 
-/* A caller that says nothing is let go in time. */
+/* The port must hang up on a silent caller in time. */
 START_TEST(silent)
 {
 	int fd = call();
@@ -388,7 +388,7 @@ START_TEST(proof)
 	ck_assert_uint_eq(!!(g.flags & BCL_GREETING_ATTACH), _i);
 	/* nothing is written where the nonce was not found */
 	ck_assert(_i ? scratch == g.wrote : !scratch);
-	/* and this side's proof is looked at */
+	/* and the port must check the proof of the caller */
 	g = hello();
 	g.kind = BCL_GREETING_READY;
 	g.flags = BCL_GREETING_ATTACH;
@@ -409,7 +409,7 @@ START_TEST(proof)
 }
 END_TEST
 
-/* ---- when it is up ---- */
+/* ---- after the connection is up ---- */
 
 START_TEST(requests)
 {
@@ -429,12 +429,12 @@ START_TEST(requests)
 		g = hello();
 		g.kind = BCL_GREETING_MEMORY;
 	}
-	/* asks without end, and reads no answer */
+	/* the peer asks without end, and reads no answer */
 	for (i = 0; i < 5000; i++) {
 		if (!bcl_socket_send(NULL, fd, &g, sizeof(g), NULL, 0))
 			serve();
 	}
-	/* answers that nobody asked for, and nonsense */
+	/* answers without a question, and nonsense */
 	for (i = 0; i < 20; i++) {
 		g.kind = (uint16_t)i;
 		g.status = 0;
@@ -452,8 +452,8 @@ START_TEST(requests)
 }
 END_TEST
 
-/* A peer that is up sends something that is no greeting: it is lost, as a peer
- * is that hangs up. */
+/* A connected peer sends bytes that are no greeting. The port must lose the
+ * peer, as if the peer had hung up. */
 START_TEST(no_greeting)
 {
 	struct bcl_greeting g = hello();
@@ -468,7 +468,7 @@ START_TEST(no_greeting)
 }
 END_TEST
 
-/* The same port calls twice: the second waits for the first to end. */
+/* A port calls twice. The second call must wait until the first has ended. */
 START_TEST(twice)
 {
 	struct bcl_greeting g = hello();
@@ -495,8 +495,7 @@ START_TEST(twice)
 }
 END_TEST
 
-/* ---- a greeting that comes while the port is armed --------------------------
- */
+/* ---- a greeting during bcl_arm() ----------------------------------------- */
 
 static struct bcl_shm_host late_host;
 static struct bcl_env late_env;
@@ -518,7 +517,7 @@ static void *look(void *world, int group)
 	return bcl_shm_linux.group_next(world, group);
 }
 
-/* There is a helper, as far as one can see, but it does nothing. */
+/* The port believes that a helper runs, but no thread starts. */
 static enum bcl_status no_thread(void *world, void (*run)(void *arg), void *arg,
 				 struct bcl_thread **thread)
 {
@@ -556,7 +555,8 @@ static void set_up_late(void)
 	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
 }
 
-/* Whichever look of an arming port finds it: it does not sleep over it. */
+/* READY comes at one of the looks at the sockets while the port arms. The port
+ * must not sleep over the greeting. */
 START_TEST(while_arming)
 {
 	struct pollfd pollfd = { .fd = bcl_port_fd(port), .events = POLLIN };
@@ -568,7 +568,7 @@ START_TEST(while_arming)
 	late.fd = call();
 	send_hello(late.fd, &g);
 	ck_assert_int_eq(answer(late.fd, &g), 1);
-	/* passes that look at the sockets are few: each has its turn here */
+	/* few passes look at the sockets: the loop begins at each pass */
 	for (i = 0; i < _i / 3; i++)
 		ck_assert_int_eq(bcl_poll(port, &event), BCL_ERR_EMPTY);
 	late.looks = 1 + (unsigned)_i % 3;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * However many members and bytes: what goes in a round is what comes at
- * another, in the end all is summed up everywhere, and what comes in one round
- * does not lie where another one's does.
+ * For any number of members and bytes: the part that a member sends in a round
+ * must be the part that the partner receives, the sum must be complete
+ * everywhere in the end, and parts that come in different rounds must not
+ * overlap.
  */
 #include "collectives/halving_plan.h"
 #include "tests/unit/unit.h"
@@ -15,7 +16,8 @@ enum {
 };
 
 static struct bcl_halving_plan halves[MOST];
-/* By member, then in order: how many members' are summed up there. */
+/* By member, then by position: the number of members whose values are summed up
+ * there. */
 static unsigned sums[MOST][LENGTH], before[MOST][LENGTH];
 
 static unsigned *at(unsigned member, size_t byte)
@@ -124,7 +126,7 @@ static void same(const struct bcl_half *half)
 		  !half->on.length);
 }
 
-/* What goes on is what goes in the next round, of the same bytes. */
+/* The part `on` of a round must go in the next round, from the same bytes. */
 START_TEST(goes_on)
 {
 	unsigned n, me, k;
@@ -173,7 +175,7 @@ START_TEST(each_has_its_place)
 }
 END_TEST
 
-/* Eights of members exchange with one another first, but for those of a short
+/* The members of an eight exchange with one another first, except in a short
  * ring. */
 START_TEST(near_ones_first)
 {

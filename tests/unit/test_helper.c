@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper thread: stands in for a program that is away, and is not to be
- * seen otherwise. */
+/* The helper thread stands in for a program that is away, and must be invisible
+ * otherwise. */
 #include "unit.h"
 
 #include <poll.h>
@@ -20,7 +20,7 @@ static void sleep_ms(unsigned ms)
 	nanosleep(&time, NULL);
 }
 
-/* Rank 1 computes until rank 0 is connected to it. */
+/* Rank 1 computes until rank 0 has connected. */
 static int away_while_connecting(unsigned me, void *argument)
 {
 	struct bcl_context *context;
@@ -82,7 +82,7 @@ struct pulled {
 	bool full; /* rank 1 has no descriptor left */
 };
 
-/* Descriptors must have numbers below this. */
+/* New descriptors must have numbers below `most`. */
 static void limit_descriptors(rlim_t most)
 {
 	struct rlimit limit;
@@ -92,7 +92,7 @@ static void limit_descriptors(rlim_t most)
 	must(!setrlimit(RLIMIT_NOFILE, &limit));
 }
 
-/* Rank 1 offers memory and computes until rank 0 has it. */
+/* Rank 1 offers memory and computes until rank 0 has read the memory. */
 static int away_while_pulled(unsigned me, void *arg)
 {
 	const struct pulled *pulled = arg;
@@ -149,8 +149,8 @@ START_TEST(it_answers_who_pulls)
 }
 END_TEST
 
-/* Polling for 300 ms, and until the helper has looked, with traffic: nothing of
- * it wakes the helper. */
+/* Poll with traffic for 300 ms, and until the helper has looked. The traffic
+ * must not wake the helper. */
 static int polling(unsigned me, void *path)
 {
 	struct bcl_event event;
@@ -164,8 +164,8 @@ static int polling(unsigned me, void *path)
 	while (rank_now() < end || !rank_counter(&rank, "core.helper_ticks"))
 		if (!bcl_poll(rank.port, &event))
 			rank_send(&rank, 1 - me, 0);
-	/* thousands if it were so; a few for each time that this process is
-	 * kept from running for long */
+	/* Traffic would cause thousands of wake-ups. The system causes a few
+	 * each time when the process cannot run for long. */
 	must(rank_counter(&rank, "core.helper_wakes") <= 200);
 	rank_close(&rank);
 	return 0;
@@ -236,8 +236,8 @@ START_TEST(it_leaves_the_traffic_to_a_sleeper)
 }
 END_TEST
 
-/* Rank 1 is silent. Rank 0 sleeps on its descriptor, without a time-out, and
- * its helper finds out. */
+/* Rank 1 is silent. Rank 0 sleeps on its descriptor without a time-out, and the
+ * helper of rank 0 must notice the silence. */
 static int asleep_while_lost(unsigned me, void *argument)
 {
 	struct pollfd pollfd = { .events = POLLIN };

@@ -114,7 +114,7 @@ START_TEST(a_lone_virtual_pair_is_taken)
 }
 END_TEST
 
-/* Which one reaches a peer is not known yet. */
+/* Nobody knows yet which address will reach a peer. */
 START_TEST(further_addresses_of_other_networks)
 {
 	struct bcl_interface *eth0, *eth1;
@@ -186,7 +186,7 @@ START_TEST(the_user_names_interfaces_and_networks)
 	ck_assert_str_eq(chosen(), "eth0 fd00::1, eth0 192.0.2.1");
 	ck_assert_int_eq(choose("127.0.0.1", false), BCL_OK);
 	ck_assert_str_eq(chosen(), "lo 127.0.0.1");
-	/* once, however often it is named */
+	/* an address counts once, although the list names the address twice */
 	ck_assert_int_eq(choose("eth0,192.0.2.1,eth0", false), BCL_OK);
 	ck_assert_str_eq(chosen(), "eth0 192.0.2.1, eth0 fd00::1");
 }
@@ -205,7 +205,7 @@ START_TEST(words_that_fit_nothing)
 		ck_assert_int_eq(choose(wrong[i], false), BCL_ERR_ARG);
 		ck_assert_str_eq(word, wrong[i]);
 	}
-	/* those before it are still usable */
+	/* the choices before the wrong word are still usable */
 	ck_assert_int_eq(choose("eth0,nothing", false), BCL_ERR_ARG);
 	ck_assert_str_eq(word, "nothing");
 	ck_assert_str_eq(chosen(), "eth0 192.0.2.1");
@@ -233,7 +233,7 @@ START_TEST(this_host_has_loopback)
 	ck_assert(up);
 	ck_assert_uint_ge(mtu, 576);
 	ck_assert(bcl_interface_state(fd, 0x7ffffff0, &up, &mtu));
-	ck_assert(!up); /* gone, unlike one that cannot be asked about */
+	ck_assert(!up); /* no such interface: an answer, no failure */
 	close(fd);
 	ck_assert(!bcl_interface_state(fd, all.list[i].index, &up, &mtu));
 	bcl_interfaces_close(&bcl_env_linux, &all);

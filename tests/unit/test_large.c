@@ -176,7 +176,8 @@ static void both_copy(struct rank *rank, size_t length)
 	}
 }
 
-/* By the bounce area, which has room for it. */
+/* The bounce area has room for the message, so both sides copy through the
+ * bounce area. */
 static void feed(struct rank *rank)
 {
 	both_copy(rank, 1 << 20);
@@ -228,8 +229,8 @@ START_TEST(away)
 }
 END_TEST
 
-/* A sender that has left its halves to the receiver is asked seldom, and copies
- * again once it is back. */
+/* A sender was away and has left its halves to the receiver. The receiver must
+ * ask the sender seldom, and the sender must copy again once back. */
 static uint64_t messages_sent(struct rank *rank)
 {
 	return rank_counter(rank, "shm.messages_line") +
@@ -292,7 +293,7 @@ static void sender_back(struct rank *rank)
 		ck_assert_int_eq(event.status, BCL_OK);
 		check(buffer, LENGTH, 3);
 	}
-	/* that each was read, and some requests */
+	/* one message for each read, and a few requests */
 	before = messages_sent(rank) - before;
 	ck_assert_uint_gt(before, N);
 	ck_assert_uint_lt(before, N + N / 2);
@@ -304,7 +305,7 @@ static void sender_back(struct rank *rank)
 		ck_assert_int_eq(
 			bcl_pull(rank->peers[0], token[0], buffer, LENGTH, 9),
 			BCL_OK);
-		/* a half is left, which is the sender's */
+		/* leave the other half to the sender */
 		while (rank_counter(rank, "shm.bytes_pulled") == before &&
 		       !atomic_load(&rank->all->signals[1]))
 			sched_yield();
@@ -320,12 +321,13 @@ START_TEST(back)
 }
 END_TEST
 
-/* One of three is stopped, as in a debugger, for longer than silence between
- * nodes may last: it is not taken for dead, gets all that it was sent, and
- * holds up none of what the two others do. */
+/* One of three ranks is stopped, as in a debugger, for longer than silence
+ * between nodes may last. No rank may take the stopped rank for dead. The
+ * stopped rank must get all messages in the end, and must not hold up the two
+ * ranks that run. */
 enum {
 	STOPPED_LENGTH = 256 << 10,
-	STOPPED_SHORT = 50, /* messages to it */
+	STOPPED_SHORT = 50, /* messages to the stopped rank */
 	STOPPED_TURNS = 150,
 	STOPPED_PAUSE = 10, /* ms, between turns */
 };
@@ -426,8 +428,8 @@ START_TEST(stopped)
 }
 END_TEST
 
-/* As many offers at once as there is room for, both ways, pulled in an order
- * of their own; then AGAIN. */
+/* Both ranks make as many offers as there is room for, and the next offer must
+ * get AGAIN. Then both ranks pull the offers in another order. */
 static void crowd(struct rank *rank)
 {
 	enum {
@@ -539,7 +541,7 @@ START_TEST(withdrawn)
 }
 END_TEST
 
-/* Memory that is not there, on either side: a status, for both. */
+/* Memory is not mapped, on either side. Both sides must get a status. */
 static void bad_memory(struct rank *rank)
 {
 	enum {
@@ -564,7 +566,7 @@ static void bad_memory(struct rank *rank)
 	rank_barrier(rank);
 }
 
-/* The system finds out, where it copies. */
+/* The system copies, and finds the missing memory. */
 START_TEST(unmapped)
 {
 	setenv("BCL_COPY_BOTH", "1G", 1);
@@ -620,7 +622,7 @@ START_TEST(tokens)
 }
 END_TEST
 
-/* The peer is killed while it pulls, or is pulled from. */
+/* The peer is killed while either side pulls. */
 static void dies(struct rank *rank)
 {
 	uint8_t *buffer = room(), token[BCL_KEY_MAX];
@@ -635,7 +637,7 @@ static void dies(struct rank *rank)
 			 BCL_OK);
 	take_token(rank, token);
 	usleep(50000);
-	/* begun while it is not known that the peer is dead */
+	/* the pull began before the port knew of the death */
 	if (!bcl_pull(rank->peers[0], token, buffer, 1000, 7)) {
 		bool pulled = false, read = false, lost = false;
 
@@ -656,7 +658,8 @@ START_TEST(peer_dies)
 }
 END_TEST
 
-/* A pull between reserve and commit: its messages wait for the commit. */
+/* A pull begins between reserve and commit. The messages of the pull must wait
+ * for the commit. */
 static void reserved(struct rank *rank)
 {
 	enum {
@@ -731,7 +734,8 @@ static void channels(struct rank *rank)
 			rank_expect(rank, BCL_EVENT_SENT, &event);
 			ck_assert_int_eq(event.status, BCL_OK);
 		}
-		/* longer than the buffer; then a channel that is not there */
+		/* a message longer than the buffer; then a channel that does
+		 * not exist */
 		ck_assert_int_eq(
 			bcl_send_channel(rank->peers[1], 2, buffer, LENGTH, 77),
 			BCL_OK);
@@ -745,7 +749,8 @@ static void channels(struct rank *rank)
 		rank_barrier(rank);
 		return;
 	}
-	/* one for which nothing comes: others are free again when it has */
+	/* channel 4 gets no message, so only bcl_unpost() frees the channel;
+	 * channel 3 is free again after each message */
 	ck_assert_int_eq(bcl_post(rank->port, 4, buffer, 1, 1), BCL_OK);
 	ck_assert_int_eq(bcl_post(rank->port, 4, buffer, 1, 1), BCL_ERR_BUSY);
 	ck_assert_int_eq(bcl_unpost(rank->port, 4), BCL_OK);

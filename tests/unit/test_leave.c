@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is given back when a peer on this host is closed, and what is not. */
+/* The resources that a port gives back, or keeps, when a program closes a peer
+ * on the same host. */
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,7 +16,7 @@
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
-/* ---- what a process holds ---- */
+/* ---- resources of a process ---- */
 
 struct held {
 	unsigned descriptors, maps;
@@ -30,10 +31,10 @@ static unsigned count_descriptors(void)
 	while (readdir(all))
 		n++;
 	closedir(all);
-	return n - 3; /* ".", ".." and this one */
+	return n - 3; /* without ".", ".." and `all` */
 }
 
-/* Maps of memory that is shared between ports. */
+/* Maps of memory that ports share. */
 static unsigned count_maps(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -87,7 +88,7 @@ static struct bcl_peer *open_peer(struct bcl_port *from, struct bcl_port *to)
 	return peer;
 }
 
-/* The next event of the port, while the other goes on too. */
+/* The next event of `port`. The other port goes on, too. */
 static struct bcl_event next(struct bcl_port *port)
 {
 	struct bcl_port *other = port == here ? there : here;
@@ -117,7 +118,8 @@ static uint64_t counter(const char *name)
 	return rank_counter(&rank, name);
 }
 
-/* Both go on until so many connections have ended; no event may come. */
+/* Both ports go on until `connections` connections have ended. No event may
+ * come. */
 static void await_left(uint64_t connections)
 {
 	struct bcl_event event;
@@ -130,7 +132,7 @@ static void await_left(uint64_t connections)
 	}
 }
 
-/* Both know of it: `here` has opened it. */
+/* Connect both ports: `here` opens the peer. */
 static struct bcl_peer *meet(void)
 {
 	struct bcl_peer *peer = open_peer(here, there);
@@ -151,14 +153,16 @@ static void expect_number(struct bcl_port *port, uint64_t number)
 			  number);
 }
 
-/* Nobody holds the record of a peer: it goes at the next service. */
+/* The program has closed the peer. The port must free the record at the next
+ * service. */
 static void await_no_peer(struct bcl_port *port)
 {
 	while (port->npeers)
 		ck_assert_int_eq(bcl_wait(port, 1000000), BCL_ERR_TIMEOUT);
 }
 
-/* One has opened the peer and closes it; the other was called only. */
+/* One port opens the peer and closes the peer. The other port was only
+ * called. */
 START_TEST(one_closes)
 {
 	struct held before;
@@ -178,7 +182,8 @@ START_TEST(one_closes)
 }
 END_TEST
 
-/* Whoever has it opened too is not disturbed, until both have closed it. */
+/* Both ports open the peer, and one port closes. The other port must go on
+ * undisturbed until both ports have closed. */
 START_TEST(the_other_holds)
 {
 	struct bcl_peer *peer[2];
@@ -194,7 +199,7 @@ START_TEST(the_other_holds)
 		expect_number(here, i);
 	}
 	bcl_peer_close(peer[1]);
-	/* a message has named it since it was closed */
+	/* messages have named the closed peer, so the port reports the end */
 	expect(here, BCL_EVENT_PEER, BCL_ERR_DEAD);
 	await_left(2);
 	check_held(held(), before);
@@ -222,7 +227,8 @@ START_TEST(both_close)
 }
 END_TEST
 
-/* What was sent before, both ways, is delivered; then the end is told. */
+/* Both sides send before the end. All messages must be delivered, then both
+ * ports report the end. */
 START_TEST(last_words)
 {
 	struct bcl_peer *peer, *stranger;
@@ -247,7 +253,8 @@ START_TEST(last_words)
 }
 END_TEST
 
-/* Closed, and at once opened again: at each moment of the closing. */
+/* The program closes the peer and opens the peer again at once, at each moment
+ * of the closing. */
 START_TEST(opened_again)
 {
 	struct bcl_peer *peer;
@@ -293,7 +300,7 @@ START_TEST(opened_again)
 }
 END_TEST
 
-/* Nobody waits for an answer any more, and the peer was not given up. */
+/* No port may wait for an answer any longer, and the peer must still be up. */
 static void check_kept(const struct bcl_peer *peer)
 {
 	struct bcl_event event;
@@ -308,8 +315,8 @@ static void check_kept(const struct bcl_peer *peer)
 	ck_assert_uint_eq(peer->state, BCL_PEER_UP);
 }
 
-/* Opened again before what was on its way has ended: the time that the peer had
- * for that is over. */
+/* The program opens the peer again while an offer is under way. The time limit
+ * for the offer must no longer apply. */
 START_TEST(opened_again_in_time)
 {
 	uint8_t token[BCL_KEY_MAX];
@@ -327,8 +334,8 @@ START_TEST(opened_again_in_time)
 }
 END_TEST
 
-/* The other opens it when it is closed here: before it has heard of that, or
- * when it has, and has not answered. */
+/* `there` opens the peer that `here` has closed: before `there` has heard of
+ * the close, or after, but before the answer. */
 START_TEST(opened_there)
 {
 	struct bcl_event event;
@@ -350,7 +357,8 @@ START_TEST(opened_there)
 }
 END_TEST
 
-/* A program that closes and opens all the time fills no outbox. */
+/* A program closes and opens a peer all the time. The outbox must not fill
+ * up. */
 START_TEST(opened_all_the_time)
 {
 	struct bcl_peer *peer;
@@ -372,7 +380,7 @@ START_TEST(opened_all_the_time)
 }
 END_TEST
 
-/* Before it has come up. */
+/* The program closes the peer before the connection is up. */
 START_TEST(closed_while_connecting)
 {
 	struct held before;
@@ -389,7 +397,7 @@ START_TEST(closed_while_connecting)
 }
 END_TEST
 
-/* Ports and contexts give all of theirs back, too. */
+/* Ports and contexts must give back all their resources, too. */
 START_TEST(whole_contexts)
 {
 	struct held before = held();
@@ -410,7 +418,7 @@ START_TEST(whole_contexts)
 }
 END_TEST
 
-/* ---- what is on its way ---- */
+/* ---- requests under way ---- */
 
 enum {
 	SIZE = 200000,
@@ -418,8 +426,9 @@ enum {
 
 static uint8_t source[SIZE], target[SIZE];
 
-/* A put that goes by mail, an atomic, a message for a channel that is posted
- * later, and an offer that is read later: all end well, then the peer goes. */
+/* A put that the owner of the memory carries out, an atomic, a message for a
+ * channel that is posted later, and an offer that is read later. All requests
+ * must end well, then the connection ends. */
 START_TEST(requests_end)
 {
 	uint8_t key[BCL_KEY_MAX], token[BCL_KEY_MAX];
@@ -474,7 +483,7 @@ START_TEST(requests_end)
 }
 END_TEST
 
-/* Mapped memory stays where it is, until it is unmapped. */
+/* Mapped memory must stay in place until the program unmaps the memory. */
 START_TEST(mapped)
 {
 	uint8_t key[BCL_KEY_MAX];
@@ -507,7 +516,7 @@ START_TEST(mapped)
 }
 END_TEST
 
-/* Memory that its owner has released leaves no map with who has used it. */
+/* The owner has released memory. The user of the memory must not keep a map. */
 START_TEST(released)
 {
 	uint8_t key[BCL_KEY_MAX];
@@ -532,7 +541,8 @@ START_TEST(released)
 			bcl_memory_unmap(peer, key);
 		ck_assert_uint_eq(count_maps(), maps + i);
 	}
-	/* the last is found when the next is asked for */
+	/* the port finds the last released memory when the program asks for the
+	 * next */
 	ck_assert_int_eq(
 		bcl_memory_allocate(context, SIZE, BCL_REMOTE_READ, &memory),
 		BCL_OK);
@@ -551,7 +561,7 @@ enum {
 	STEPS = 20000 / (UNIT_SLOW ? 10 : 1),
 };
 
-/* A port that opens, closes, sends and receives as chance has it. */
+/* A port that opens, closes, sends and receives at random. */
 struct side {
 	struct bcl_port *port;
 	struct bcl_peer *peer; /* NULL: closed */
@@ -618,15 +628,15 @@ static bool had_enough(void)
 	       sides[1].asked && counter("shm.left") > 4;
 }
 
-/* Whatever was sent comes once and in order, whatever was asked is answered,
- * and in the end nothing is left. */
+/* Each message must come once and in order, each request must be answered, and
+ * no resource may be left in the end. */
 START_TEST(any_order)
 {
 	struct bcl_memory *memory;
 	uint64_t random = (uint64_t)_i + 1;
 	struct held before;
 
-	/* whoever waits for a time-out is ended by the test's */
+	/* longer than the test, so that a wait in vain fails the test */
 	setenv("BCL_PEER_TIMEOUT", "1000s", 1);
 	if (_i % 2)
 		setenv("BCL_HELPER", "0", 1);
@@ -663,9 +673,9 @@ START_TEST(any_order)
 }
 END_TEST
 
-/* ---- peers that do not keep the rules ---- */
+/* ---- peers that break the rules ---- */
 
-/* It says END and goes on, or says what there is not. */
+/* The peer says END and goes on, or says words that do not exist. */
 START_TEST(liar)
 {
 	const uint64_t words[][2] = { { BCL_LEAVE_END, BCL_LEAVE_STAY },
@@ -685,7 +695,7 @@ START_TEST(liar)
 	if (_i)
 		expect(here, BCL_EVENT_PEER, BCL_ERR_DEAD);
 	else
-		/* END alone is believed: it is connected again */
+		/* `here` believes END alone, and connects again */
 		expect(here, BCL_EVENT_PEER, BCL_OK);
 	bcl_peer_close(peer);
 	while (here->npeers || there->npeers) {
@@ -708,13 +718,13 @@ enum {
 	ROUNDS = 5,
 };
 
-/* In memory that both processes share. */
+/* In shared memory of both processes. */
 static struct {
 	size_t length;
 	uint8_t address[BCL_ADDRESS_MAX];
 } * addresses;
 
-/* A server: it answers what its clients ask, and goes on until all are gone. */
+/* A server answers its clients until all clients are gone. */
 static void serve(struct rank *rank)
 {
 	struct bcl_port *port[PORTS];
@@ -761,7 +771,8 @@ static void one_round(struct rank *rank, struct held before)
 		rank_expect(rank, BCL_EVENT_PEER, &event);
 		ck_assert_int_eq(event.status, BCL_OK);
 	}
-	/* two for each, and one for their process */
+	/* two descriptors for each connection, and one for the server's
+	 * process */
 	ck_assert_uint_le(count_descriptors(),
 			  before.descriptors + 2 * PORTS + 1);
 	for (unsigned i = 0; i < PORTS; i++)
@@ -822,8 +833,9 @@ static char state_of(unsigned pid)
 	return state;
 }
 
-/* It is stopped: what it has is given back after its time. When it goes on it
- * finds what was sent, then the end. */
+/* The rank is stopped, and the peer gives the connection's resources back after
+ * BCL_PEER_TIMEOUT. When the stopped rank goes on, the rank must find the
+ * message, then the end. */
 static void is_stopped(struct rank *rank, struct held before)
 {
 	struct bcl_event event;

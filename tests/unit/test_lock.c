@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lock of the card in this process is left to a port that has it alone,
- * and taken away again when other threads come. */
+/* The lock of the card in the process is left to a port that uses the card
+ * alone. The port loses the lock when other threads come. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -16,9 +16,9 @@
 #include "need.h"
 
 enum {
-	ALONE = 3000, /* trips of a port that nobody disturbs */
+	ALONE = 3000, /* trips of an undisturbed port */
 	DISTURBED = 2000,
-	VISITS = 40, /* of the port that disturbs it */
+	VISITS = 40, /* trips of the visitor */
 };
 
 static struct bcl_context *context[2];
@@ -55,7 +55,7 @@ static void *answer(void *unused)
 	(void)unused;
 	while (!atomic_load(&over)) {
 		if (bcl_poll(answerer, &event)) {
-			sched_yield(); /* others may have the processors */
+			sched_yield(); /* let other threads run */
 			continue;
 		}
 		if (event.kind != BCL_EVENT_MESSAGE)

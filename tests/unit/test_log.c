@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines for people: who wrote them, and when. The standard error output is a
- * socket that keeps the bounds of writes, so that a message is one write.
+ * Lines for people must show the writer and the time. The standard error output
+ * is a socket that keeps the bounds of writes, so each message is one write.
  */
 #include <regex.h>
 #include <stdio.h>
@@ -97,7 +97,7 @@ START_TEST(a_line_is_one_write_of_printable_bytes_with_a_bound)
 	ck_assert_msg(matches("^" TIME "node0/3: x+\n$"), "%s", line);
 	ck_assert(!hear());
 
-	/* a name of 200 characters leaves room for what is said */
+	/* a name of 200 characters must leave room for the text */
 	text[200] = 0;
 	bcl_say(text, "/3", "here");
 	ck_assert(hear() && matches("^" TIME "x{64}/3: here\n$"));
@@ -123,7 +123,7 @@ static int rank_main(unsigned rank, void *arg)
 	return rank == 1 ? 9 : 0;
 }
 
-/* Also the lines of a context while it is being opened, and its counters. */
+/* Lines of a context while it is being opened, and lines of counters, too. */
 START_TEST(lines_of_a_job_show_node_and_rank)
 {
 	static const char *const kinds[] = { "info: ", "info: stats: " };

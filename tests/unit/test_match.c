@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The matching engine against a list that is searched from its start: the
- * definition of what must come out.
+ * The matching engine, against a list that is searched from the start. The list
+ * defines the right results.
  */
 #include "unit.h"
 
@@ -123,7 +123,8 @@ START_TEST(first_receive_is_oldest)
 	bcl_match_post(&match, &first, key, BCL_MATCH_ANY_TAG);
 	bcl_match_post(&match, &second, key, BCL_MATCH_EXACT);
 	ck_assert_ptr_eq(bcl_match_arrive(&match, key), &first);
-	/* second is older than what comes now, though nothing precedes it */
+	/* second is older than the receives that follow, though none
+	 * precedes */
 	bcl_match_post(&match, &third, key, BCL_MATCH_ANY_SOURCE);
 	bcl_match_post(&match, &first, other, BCL_MATCH_EXACT);
 	ck_assert_ptr_eq(bcl_match_arrive(&match, key), &second);
@@ -143,7 +144,7 @@ START_TEST(window_in_front_is_oldest)
 	for (i = 0; i < 6; i++)
 		bcl_match_post(&match, &receives[i], key,
 			       i == 3 ? BCL_MATCH_ANY_TAG : BCL_MATCH_EXACT);
-	/* one in front, one that came after the wildcard */
+	/* a receive in front, and a receive behind the wildcard */
 	bcl_match_unpost(&match, &receives[1]);
 	bcl_match_unpost(&match, &receives[5]);
 	for (i = 0; i < 5; i++) {
@@ -226,7 +227,7 @@ START_TEST(growth_is_rare)
 						      i + round * 10000)),
 				&receives[i]);
 	}
-	/* one larger array in use, all before it given back */
+	/* one larger array in use, the earlier arrays given back */
 	ck_assert_uint_eq(allocations, 1);
 }
 END_TEST
@@ -261,7 +262,7 @@ static void append(struct naive_list *list, uint64_t key, unsigned class,
 	list->entries[list->n++] = (struct naive){ key, class, id };
 }
 
-/* Takes the entry out and returns its id. */
+/* Remove the entry and return the entry's id. */
 static unsigned take(struct naive_list *list, unsigned i)
 {
 	unsigned id = list->entries[i].id;

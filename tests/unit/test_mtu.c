@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A UDP rail and a path that does not take what the interface takes, and an
- * interface that goes down and up: in a network namespace, over its loopback.
+ * A UDP rail over a path with a smaller MTU than the interface has, and over an
+ * interface that goes down and up. The test runs in a network namespace, over
+ * the loopback.
  */
 #include "rails.h"
 
@@ -90,14 +91,15 @@ START_TEST(a_narrow_path_lowers_the_frame)
 	ck_assert_uint_eq(a->limits.mtu, 1472);
 	shell("ip route change local 127.0.0.1 dev lo table local "
 	      "src 127.0.0.1 mtu lock 1000");
-	/* Lost, like a frame that a router drops; the rail is not stuck. */
+	/* The frames are lost, as if a router dropped them. The rail goes
+	 * on. */
 	ck_assert_uint_eq(transmit(1472, n), n);
 	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_too_big), n);
 	ck_assert_uint_eq(b->receive(b, &inbox->sink, 0, 64), 0);
-	/* A burst is refused without a word about the size: send one alone. */
+	/* The system reports no size for a burst: send one frame alone. */
 	if (burst)
 		transmit(1472, 1);
-	a->receive(a, &inbox->sink, 0, 64); /* reads what the system said */
+	a->receive(a, &inbox->sink, 0, 64); /* reads the system's report */
 	ck_assert(a->check(a, &up));
 	ck_assert(up);
 	ck_assert_uint_eq(a->limits.mtu, (1000 - 28) & ~7u);

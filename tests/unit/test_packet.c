@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In a network namespace of its own, over a virtual Ethernet pair. */
+/* Packet rails over a virtual Ethernet pair, in a network namespace. */
 #include "rails.h"
 
 #include <arpa/inet.h>
@@ -126,7 +126,7 @@ START_TEST(a_full_ring_loses_and_counts)
 }
 END_TEST
 
-/* Several cards on one interface: each gets its own frames. */
+/* Several cards share an interface. Each card must get its own frames. */
 START_TEST(cards_share_an_interface)
 {
 	struct bcl_rail *c = open_on("bclb", CARD_C);
@@ -145,7 +145,7 @@ START_TEST(cards_share_an_interface)
 	}
 	ck_assert_uint_eq(rails_counter(BCL_COUNT_packet_stray), 0);
 	c->close(c);
-	/* What remains still works. */
+	/* The remaining card must still work. */
 	inbox->n = 0;
 	send_one(a, b, CARD_B, 100, 99);
 	inbox_wait(inbox, b, 1);
@@ -161,9 +161,9 @@ static struct bcl_rail *open_alone(const char *interface, uint64_t card)
 	return rails_open(&bcl_rail_packet, &config, card);
 }
 
-/* The first on an interface, if it is alone on its host, needs no group: it
- * drops what is for others, and has the system do so from then on. So do those
- * who are in a group with what is for it. */
+/* The first card on an interface, if alone on the host, needs no group. The
+ * card drops frames for other cards, and has the system drop later frames for
+ * other cards. Cards in a group do the same with frames for the first card. */
 START_TEST(who_is_alone_joins_no_group)
 {
 	struct bcl_rail *other[2];
@@ -177,7 +177,7 @@ START_TEST(who_is_alone_joins_no_group)
 	inbox_wait(inbox, b, 1);
 	ck_assert(frame_right(inbox->frame[0].bytes, 100, 1, CARD_B));
 
-	/* those after it know their places; being alone is nothing to them */
+	/* later cards get places in the group, whether alone or not */
 	for (i = 0; i < 2; i++) {
 		other[i] = (i ? open_alone : open_on)("bclb", CARD_C + i);
 		ck_assert_uint_eq(other[i]->address.bytes[6], i);
@@ -207,7 +207,8 @@ START_TEST(who_is_alone_joins_no_group)
 }
 END_TEST
 
-/* Who leaves moves another one's index: its hint is wrong until it hears. */
+/* A card that leaves the group changes the index of another card. The hint of
+ * the other card is wrong until the card hears a handshake. */
 START_TEST(a_wrong_hint_heals)
 {
 	struct bcl_rail *rails[4] = { b };
@@ -248,8 +249,9 @@ START_TEST(a_wrong_hint_heals)
 }
 END_TEST
 
-/* Alone in a group one gets whatever is tried: that says nothing of where one
- * is when others come. */
+/* A card alone in a group gets each frame, whichever place the sender tries. A
+ * frame then says nothing about the card's place after other cards have come,
+ * so the hint must stay. */
 START_TEST(a_right_hint_stays)
 {
 	uint8_t hello[BCL_HEADERS_SIZE];
@@ -277,7 +279,8 @@ START_TEST(a_right_hint_stays)
 }
 END_TEST
 
-/* A foreign group with the number of ours: the rail has to filter. */
+/* A foreign group has the number that the rail would use: the rail has to
+ * filter. */
 static int spoil_group(const char *interface)
 {
 	unsigned index = if_nametoindex(interface);
@@ -295,7 +298,8 @@ static int spoil_group(const char *interface)
 	return fd;
 }
 
-/* Who answers RESET knows no card id: every rail lets it pass, and only it. */
+/* The sender of RESET does not know the card id. Every rail must let RESET
+ * pass, but no other frame without the card id. */
 START_TEST(reset_reaches_whoever_it_is_sent_to)
 {
 	uint8_t reset[BCL_HEADERS_SIZE];
@@ -335,7 +339,7 @@ START_TEST(an_interface_goes_down_and_up)
 	ck_assert(!up);
 	ck_assert_int_eq(system("ip link set bclb up mtu 1400"), 0);
 	ck_assert(b->check(b, &up));
-	/* The kernel notices the carrier in its own time. */
+	/* The kernel takes some time to notice the carrier. */
 	for (i = 0; i < 5000 && !up; i++) {
 		nanosleep(&pause, NULL);
 		b->check(b, &up);

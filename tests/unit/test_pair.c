@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pair line and the rings, without sockets: both sides in one process. */
+/* The pair line and the rings without sockets: one process has both sides. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum {
 	STRESS = UNIT_SLOW ? 6000 : 60000, /* messages each way */
 };
 
-/* Positions from which the 33 bits wrap soon, and the usual one. */
+/* Positions from which the 33 bits wrap soon, and the usual position. */
 static const uint64_t starts[] = {
 	BCL_HEADER_FIRST,
 	0 - 20 * BCL_HEADER_RING + BCL_HEADER_VALID,
@@ -62,7 +62,7 @@ static void start_at(uint64_t start)
 
 	for (side = 0; side < 2; side++)
 		pair[side].next = pair[side].want = start;
-	/* as after half messages that were acknowledged */
+	/* as if half messages had been sent and acknowledged */
 	if (!(start & BCL_HEADER_TURN))
 		return;
 	for (side = 0; side < 2; side++) {
@@ -71,7 +71,8 @@ static void start_at(uint64_t start)
 	}
 }
 
-/* A generator of its own, so that a seed means the same everywhere. */
+/* The test has its own generator, so that a seed gives the same numbers
+ * everywhere. */
 static uint64_t draw(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -81,8 +82,8 @@ static uint64_t draw(uint64_t *state)
 }
 
 /*
- * Bytes of a message, known from its number alone; every other message
- * consists of words that look like the headers of messages to come.
+ * The bytes of a message follow from the number alone. Every second message
+ * consists of words that look like headers of later messages.
  */
 static void fill(uint8_t *to, uint64_t number, size_t length, uint64_t like)
 {
@@ -128,8 +129,8 @@ static enum bcl_status send_one(struct bcl_pair *from, uint64_t number,
 	return BCL_OK;
 }
 
-/* Reserve, write, and then do not send: what follows the next message looks
- * like the one after it. */
+/* Reserve room and write, but do not send: the words behind the next message
+ * then look like the header of a later message. */
 static void abandon(struct bcl_pair *from)
 {
 	uint64_t like;
@@ -157,8 +158,9 @@ static void check_event(const struct bcl_event *event, uint64_t number,
 	need(!length || !memcmp(event->data, bytes, length));
 }
 
-/* Up to n messages in a row of the type of the next one, which has this number,
- * if they lie in the ring; as bcl_pair_receive() says it. */
+/* Receive up to n messages of the ring in a row, all of the type of the next
+ * message, which has number `number`. Sets events as bcl_pair_receive()
+ * does. */
 static unsigned receive_row(struct bcl_pair *to, uint64_t number, unsigned n,
 			    struct bcl_event *events)
 {
@@ -214,7 +216,7 @@ START_TEST(each_length)
 }
 END_TEST
 
-/* To and fro by the halves, as long as a message fits there. */
+/* The sides send in turn by the halves, as long as a message fits a half. */
 START_TEST(each_half)
 {
 	struct bcl_event event;
@@ -227,7 +229,8 @@ START_TEST(each_half)
 			bool fits = length <= BCL_SLOT_PAYLOAD;
 			uint64_t halves = from->sent_half;
 
-			/* send_one() reserves in the ring for each third */
+			/* skip each third number: send_one() reserves in the
+			 * ring for the number */
 			number += number % 3 == 1 ? 2 : 1;
 			need_equal(send_one(from, number, length, number),
 				   BCL_OK);
@@ -264,7 +267,7 @@ START_TEST(model)
 	for (i = 0; i < OPERATIONS; i++) {
 		uint64_t r = draw(&seed);
 		unsigned side = r & 1, other = !side;
-		/* phases in which one side sends more than the other reads */
+		/* phases in which a side sends more than the peer reads */
 		bool sends = (r >> 1 & 7) > (i / 5000 % 2 ? 5u : 2u);
 		size_t length = r >> 8 & 3 ? r >> 16 & 31
 					   : (r >> 16) % (BCL_MESSAGE_MAX + 1);
@@ -341,10 +344,10 @@ START_TEST(half_waits_for_ack)
 	need_equal(event.immediate, 1);
 	need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
 	need_equal(event.immediate, 2);
-	/* read, but it has said nothing since */
+	/* side 1 has read, but has not sent since */
 	need_equal(bcl_pair_send(&pair[0], 1, 3, "c", 1), BCL_OK);
 	need_equal(pair[0].sent_half, 1);
-	/* any message of its own carries the acknowledgement */
+	/* any message of side 1 carries the acknowledgement */
 	need_equal(bcl_pair_send(&pair[1], 1, 4, NULL, 0), BCL_OK);
 	need_equal(bcl_pair_receive(&pair[0], false, &event), BCL_OK);
 	need_equal(bcl_pair_send(&pair[0], 1, 5, "d", 1), BCL_OK);
@@ -356,7 +359,8 @@ START_TEST(half_waits_for_ack)
 }
 END_TEST
 
-/* The half, and one slot less than the ring has, by either way of sending. */
+/* Either way of sending must fill the half, and all slots of the ring but
+ * one. */
 START_TEST(full_ring)
 {
 	uint8_t bytes[BCL_SLOT_PAYLOAD] = { 0 };
@@ -384,8 +388,9 @@ START_TEST(full_ring)
 }
 END_TEST
 
-/* The peer looks at a message's first slot: it is written after the others. The
- * last piece is what lies there, which so comes as it was. */
+/* The receiver looks at the first slot of a message, so the sender must write
+ * the first slot last. Here the last piece of the message lies in the first
+ * slot, and must arrive unchanged. */
 START_TEST(first_slot_is_last)
 {
 	uint8_t bytes[BCL_SLOT_PAYLOAD], was[BCL_SLOT_PAYLOAD];
@@ -411,8 +416,9 @@ START_TEST(first_slot_is_last)
 }
 END_TEST
 
-/* A word and what follows it, which is longer than a slot. The first slot is
- * last here, too: the end of the first one lies where its word will be. */
+/* A word and bytes that together are longer than a slot. The sender must write
+ * the first slot last here, too: the bytes of the first message end where the
+ * word of the message will be. */
 START_TEST(word_and_more)
 {
 	enum {
@@ -455,7 +461,8 @@ START_TEST(word_and_more)
 }
 END_TEST
 
-/* Whatever was sent before: once all is read the longest message has room. */
+/* Once the receiver has read all messages, the longest message must have
+ * room. */
 START_TEST(room_comes_back)
 {
 	struct bcl_event event;
@@ -500,13 +507,14 @@ static size_t slot_of(const struct bcl_event *event)
 	size_t offset =
 		(size_t)((const char *)event->data - (const char *)pair[1].in);
 
-	/* the first one goes by the half */
+	/* the first message goes by the half */
 	if (event->data == pair[1].line)
 		return 0;
 	return offset / BCL_SLOT_SIZE % SLOTS_LONG;
 }
 
-/* The farthest slot that messages of this length come to. */
+/* The farthest slot that messages of `length` bytes reach while `ahead`
+ * messages are unread. */
 static size_t farthest(size_t length, unsigned ahead)
 {
 	struct bcl_event event;
@@ -529,15 +537,16 @@ static size_t farthest(size_t length, unsigned ahead)
 	return most;
 }
 
-/* Short messages stay near the start of the ring, long ones go round it. */
+/* Short messages stay near the start of the ring, long messages go round the
+ * ring. */
 START_TEST(turns_back)
 {
 	need(farthest(40, 0) < BCL_NEAR_SLOTS);
-	/* what it skips by is no message */
+	/* a skip is no message */
 	need_equal(pair[0].sent_half, 1);
 	need_equal(pair[0].sent_ring, 3 * SLOTS_LONG - 1);
 	need(farthest(4000, 3) > SLOTS_LONG - 4 * 64);
-	/* from wherever it was left */
+	/* from any slot where the ring was left */
 	farthest(40, 0);
 	need(farthest(40, 200) < BCL_NEAR_SLOTS);
 	/* there is no room to skip */
@@ -585,13 +594,13 @@ START_TEST(hostile)
 	need(pair[1].broken == !nonsense[_i].accepted);
 	if (!status)
 		need_equal(event.length, nonsense[_i].length);
-	/* it goes on without harm until the owner lets go of it */
+	/* the reader goes on without harm until the owner drops the pair */
 	for (unsigned i = 0; i < 3 * SLOTS; i++)
 		bcl_pair_receive(&pair[1], false, &event);
 }
 END_TEST
 
-/* What a reader takes for the rest of the ring. */
+/* Skips: a reader must accept exactly the slots up to the end of the ring. */
 static const struct {
 	uint32_t at;
 	uint64_t slots;

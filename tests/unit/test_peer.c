@@ -9,7 +9,7 @@
 #include "transport/port.h"
 #include "transport/shm/pair.h"
 
-/* Open this rank's port and publish its address, but know nobody. */
+/* Open the port of the rank and publish the address, without any peer. */
 static void open_alone(struct rank *rank, enum bcl_path path)
 {
 	uint8_t address[BCL_ADDRESS_MAX];
@@ -44,7 +44,7 @@ static void send_text(struct bcl_peer *peer, const char *text)
 	must(!bcl_send(peer, 2, 0, &iov, 1, 0));
 }
 
-/* The next event of this kind; others before it may only be PEER, OK. */
+/* The next event of the kind. Only PEER with OK may come before. */
 static struct bcl_event event_of(struct rank *rank, enum bcl_event_kind kind)
 {
 	struct bcl_event event = rank_event(rank);
@@ -65,7 +65,7 @@ static int stranger(unsigned me, void *path)
 	if (me == 0) {
 		struct bcl_peer *peer = open_peer(&rank, 1);
 
-		/* the card takes messages before it has met its peer */
+		/* the card takes messages before the card has met the peer */
 		if (*(enum bcl_path *)path == BCL_PATH_SHARED)
 			must(bcl_send(peer, 2, 0, NULL, 0, 0) == BCL_ERR_AGAIN);
 		event = rank_event(&rank);
@@ -79,7 +79,7 @@ static int stranger(unsigned me, void *path)
 		must(!strcmp(event.data, "hello"));
 		must(!bcl_peer_user(event.peer));
 		send_text(event.peer, "welcome");
-		/* who is opened now is who has written */
+		/* opening rank 0 must give the peer that has written */
 		must(open_peer(&rank, 0) == event.peer);
 	}
 	rank_close(&rank);
@@ -120,8 +120,8 @@ START_TEST(both_open_at_once)
 END_TEST
 
 /*
- * Ranks 0 and 1 have each other and only poll, busy or in vain; nobody helps
- * them. Rank 2 comes later and is heard by both.
+ * Ranks 0 and 1 are connected and only poll, busy or in vain, without a helper.
+ * Rank 2 comes later, and both ranks must hear rank 2.
  */
 static int late(unsigned me, void *argument)
 {
@@ -141,7 +141,7 @@ static int late(unsigned me, void *argument)
 		if (event.kind == BCL_EVENT_PEER && !known++) {
 			must(!event.status);
 			must(!bcl_boot_put(rank.boot, "known", "", 0));
-			/* as many messages on their way as make it busy */
+			/* enough messages under way to keep the port busy */
 			for (unsigned i = 0; busy && i < 64; i++)
 				must(!bcl_send(event.peer, 1, 0, NULL, 0, 0));
 		} else if (event.kind == BCL_EVENT_MESSAGE) {
@@ -187,7 +187,8 @@ static int killed(unsigned me, void *path)
 		}
 		raise(SIGKILL);
 	}
-	/* what it had sent is delivered, then its end is told, once */
+	/* the port must deliver the peer's messages, then report the end
+	 * once */
 	peer = rank.peer[1];
 	must(rank_event(&rank).kind == BCL_EVENT_MESSAGE);
 	must(rank_event(&rank).kind == BCL_EVENT_MESSAGE);
@@ -207,12 +208,13 @@ static int killed(unsigned me, void *path)
 
 START_TEST(a_peer_is_killed)
 {
-	/* only the one that is killed ends badly */
+	/* only the killed rank ends badly */
 	ck_assert_int_eq(rank_pair(killed, _i), 1);
 }
 END_TEST
 
-/* One port of a process goes and comes; the other's peer is lost and found. */
+/* A port of a process closes and opens again. The other port must lose the peer
+ * and find the peer again. */
 START_TEST(a_port_comes_again)
 {
 	const struct bcl_port_options options = { .struct_size =
@@ -250,7 +252,7 @@ START_TEST(a_port_comes_again)
 }
 END_TEST
 
-/* Peers that nobody opened are forgotten when they are lost. */
+/* A port must forget lost peers that the program has not opened. */
 START_TEST(strangers_are_forgotten)
 {
 	uint8_t address[BCL_ADDRESS_MAX];
@@ -287,7 +289,8 @@ enum {
 	CLOSED = 100,
 };
 
-/* Rank 0 sends, closes and waits for the end of that; then rank 1 writes. */
+/* Rank 0 sends, closes the peer and waits until the close has ended. Then rank
+ * 1 writes. */
 static int closes(unsigned me, void *path)
 {
 	struct bcl_event event;
@@ -323,7 +326,8 @@ static int closes(unsigned me, void *path)
 	return 0;
 }
 
-/* Between hosts the record of a closed peer goes when its requests have. */
+/* Between hosts a port must free the record of a closed peer once the requests
+ * of the peer have ended. */
 START_TEST(closed_peers_are_forgotten)
 {
 	ck_assert_int_eq(rank_pair(closes, 1), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcl-perf's statistics, plan, and dealings with the processes it asks. */
+/* The statistics and the plan of bcl-perf, and the processes that bcl-perf
+ * asks. */
 #include "unit.h"
 
 #include <signal.h>
@@ -178,7 +179,8 @@ START_TEST(question_and_answer)
 }
 END_TEST
 
-/* However it ends, the reason is there and nothing waits for ever. */
+/* However a source ends, bcl-perf must have the reason and not wait for
+ * ever. */
 START_TEST(source_that_fails)
 {
 	static const struct {

@@ -21,7 +21,7 @@ static void open_port(unsigned i, const char *node)
 	ck_assert_int_eq(bcl_port_open(context, NULL, &port[i]), BCL_OK);
 }
 
-/* Until port[to] has an event of this kind. */
+/* Poll until port[to] has an event of the kind. */
 static struct bcl_event next(unsigned to, enum bcl_event_kind kind)
 {
 	struct bcl_event event, other;
@@ -46,7 +46,7 @@ static void meet(unsigned i)
 	ck_assert_int_eq(next(0, BCL_EVENT_PEER).status, BCL_OK);
 }
 
-/* How often port[0] asks the network in so many passes that find nothing. */
+/* How often port[0] asks the network in `passes` passes that find nothing. */
 static unsigned questions(unsigned passes)
 {
 	const struct bcl_counter_page *page = port[0]->context->counters;
@@ -81,8 +81,8 @@ START_TEST(an_answer_is_looked_for)
 }
 END_TEST
 
-/* Messages keep coming from shared memory: the network is asked all the same,
- * and says when to ask again. */
+/* Messages keep coming from shared memory. The port must ask the network
+ * nevertheless, and must say when to ask again. */
 START_TEST(messages_do_not_hide_the_network)
 {
 	struct bcl_peer *back;
@@ -102,7 +102,7 @@ START_TEST(messages_do_not_hide_the_network)
 		ck_assert_int_eq(bcl_send(peer[1], 1, 0, NULL, 0, 0), BCL_OK);
 		next(1, BCL_EVENT_MESSAGE);
 	}
-	/* however long that took */
+	/* however long the answers took */
 	ck_assert_uint_ge(port[0]->network.limit, 20000);
 	ck_assert_uint_le(port[0]->network.limit, 50000);
 	for (i = 0; i < 3; i++)

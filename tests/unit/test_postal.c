@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everyone is in the tree, whose subtrees are of members that follow one
- * another, all see the same one, and nobody could be told sooner.
+ * Every member must be in the tree, each subtree must consist of consecutive
+ * members, all members must compute the same tree, and no tree may be faster.
  */
 #include "collectives/builders.h"
 #include "collectives/postal.h"
@@ -14,8 +14,8 @@ enum {
 
 static struct bcl_postal plans[MEMBERS];
 
-/* The step at which the last of a member's subtree knows, if the member knows
- * at `now`. Children share what is behind their parent. */
+/* The step at which the last member of the subtree of `me` knows, if `me` knows
+ * at step `now`. The children divide the members behind their parent. */
 static unsigned visit(unsigned me, unsigned now, unsigned ahead)
 {
 	const struct bcl_postal *plan = &plans[me];
@@ -39,8 +39,8 @@ static unsigned visit(unsigned me, unsigned now, unsigned ahead)
 	return last;
 }
 
-/* How many can know after so many steps: whoever was told by the last one, and
- * whom those tell who knew `ahead` steps before. */
+/* How many members can know after `steps` steps: all members that knew one step
+ * before, and one more for each member that knew `ahead` steps before. */
 static unsigned most(unsigned steps, unsigned ahead)
 {
 	if (steps < ahead)
@@ -82,7 +82,8 @@ START_TEST(growth)
 }
 END_TEST
 
-/* Everyone's parent lacks its lowest bit, of however many. */
+/* With one step ahead, a parent's number is the number of the child without the
+ * lowest bit, for any number of members. */
 START_TEST(binomial)
 {
 	unsigned i;
@@ -94,14 +95,15 @@ START_TEST(binomial)
 }
 END_TEST
 
-/* A member needs no table of all: as many as there can be. */
+/* A member needs no table of all members, even with the most possible
+ * members. */
 START_TEST(many)
 {
 	unsigned ahead, i, n;
 
 	for (ahead = 1; ahead <= BCL_POSTAL_AHEAD; ahead++) {
 		n = 0;
-		/* Along the children that are told first, to a leaf. */
+		/* Go along the children that are told first, to a leaf. */
 		for (i = 0; n < BCL_POSTAL_STEPS; i = plans[0].child[0], n++) {
 			bcl_postal_init(&plans[0], UINT32_MAX, i, ahead);
 			if (!plans[0].children)

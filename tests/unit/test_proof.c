@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What proves a key: the function, and what of a HELLO it covers. */
+/* The proof of a key: the function, and the fields of a HELLO that the proof
+ * covers. */
 #include "unit.h"
 
 #include <string.h>
@@ -7,8 +8,8 @@
 #include <nicfw/proof.h>
 #include <nicfw/siphash.h>
 
-/* The values of the authors: of 0 to n - 1 by the key 0 to 15. That of 15 bytes
- * is worked out in the paper. */
+/* The values that the authors published: of the bytes 0 to n - 1, by the key 0
+ * to 15. The paper works out the value of 15 bytes. */
 START_TEST(as_published)
 {
 	static const struct {
@@ -58,8 +59,8 @@ static uint32_t veil(const struct greeting *greeting, uint8_t kind)
 				  &greeting->hello);
 }
 
-/* Whoever changes a byte needs another proof, and reads another seal: of who is
- * called, and of all that is said up to there. */
+/* A changed byte in the callee's names, or in the HELLO before the proof, must
+ * give another proof. A changed byte before the seal must give another veil. */
 START_TEST(each_byte_counts)
 {
 	const unsigned head = sizeof(struct bcl_frame_header);

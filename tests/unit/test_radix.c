@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * However many members and whatever digits: so many places on is one member for
- * each distance, so many before leads back, and each distance is in one share.
- * Where all digits have all their values, none of them carries over.
+ * For any number of members and any digits: the distances from a member must
+ * lead to all members, once each, the way back must lead to the member, and
+ * each distance must be in one share. Where all digits have all their values,
+ * no digit carries over.
  */
 #include "collectives/radix.h"
 #include "tests/unit/need.h"
@@ -43,8 +44,8 @@ START_TEST(on_and_before)
 }
 END_TEST
 
-/* Of 64 members in fours of fours: who is on by a low digit has the same high
- * ones. */
+/* 64 members, in fours of fours: a member that is on by a low digit must have
+ * the same high digits. */
 START_TEST(low_digits_stay_near)
 {
 	struct bcl_radix digits = bcl_radix_of(64, 2);
@@ -90,7 +91,7 @@ START_TEST(each_distance_is_in_one_share)
 }
 END_TEST
 
-/* If shares have two values and more. */
+/* If shares have two or more values. */
 START_TEST(on_and_back_are_in_one_share)
 {
 	unsigned bits, of, i;

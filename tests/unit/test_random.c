@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that nobody can guess, and what is opened without them. */
+/* Random numbers that nobody can guess. Without the numbers no context may
+ * open. */
 #include "unit.h"
 
 #include <bcl/bcl.h>
@@ -24,7 +25,7 @@ static void setup(void)
 	env.random = running_out;
 }
 
-/* Not with half a key either. */
+/* Half a key is not enough, either. */
 START_TEST(no_context_without)
 {
 	struct bcl_context *context = NULL;
@@ -36,7 +37,7 @@ START_TEST(no_context_without)
 }
 END_TEST
 
-/* What the system gives at first is enough for good. */
+/* The numbers that the system gives at first must be enough for good. */
 START_TEST(asked_once)
 {
 	struct bcl_random one = { 0 }, other = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Remote memory access inside a host, in each of its ways. */
+/* Remote memory access inside a host, by each way. */
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -63,7 +63,8 @@ static void take_key(struct rank *rank, uint8_t key[BCL_KEY_MAX])
 	memcpy(key, event.data, BCL_KEY_MAX);
 }
 
-/* Make a call while it answers AGAIN; then its event: the status. */
+/* Repeat `call` while the status is AGAIN, then take the event. Gives the
+ * status. */
 #define FINISH(rank, call)                                          \
 	({                                                          \
 		enum bcl_status status_;                            \
@@ -97,7 +98,7 @@ static void run(unsigned n, rank_body *body, int which, uint64_t killed)
 	ranks_run(n, body, killed);
 }
 
-/* Rank 0 has an area, and rank 1 its key. Is this rank 0? */
+/* Rank 0 makes an area and rank 1 gets the key. True at rank 0. */
 static bool owns(struct rank *rank, struct area *area, unsigned rights,
 		 uint8_t key[BCL_KEY_MAX])
 {
@@ -185,7 +186,8 @@ START_TEST(put_and_get)
 }
 END_TEST
 
-/* A forged key cannot reach beyond what was registered, or without right. */
+/* A forged key must not reach beyond the registered memory, nor allow an access
+ * without the right. */
 static void forged(struct rank *rank)
 {
 	uint8_t key[BCL_KEY_MAX], bytes[64];
@@ -244,7 +246,7 @@ static void count(struct rank *rank)
 				&(struct iovec){ area.key, BCL_KEY_MAX }, 1, 0))
 				;
 		}
-		/* atomics of its own, at the same time */
+		/* atomics of the owner at the same time */
 		for (i = 0; i < N; i++) {
 			atomic_fetch_add((_Atomic uint64_t *)(area.at + 8), 1);
 			rank_idle(rank, 0);
@@ -352,8 +354,9 @@ static void notified(struct rank *rank)
 
 START_TEST(put_notify)
 {
-	/* Each put comes after an answer to the one before, but through another
-	 * process: a helper that serves it looks like a race. */
+	/* Each put follows an answer to the put before, but goes through
+	 * another process: a helper that serves a put would look like a
+	 * race. */
 	setenv("BCL_HELPER", "0", 1);
 	run(2, notified, _i, 0);
 }
@@ -407,8 +410,7 @@ enum absence {
 };
 
 enum {
-	/* More than a ring of the fewest slots and the outbox behind it hold.
-	 */
+	/* More than fits into a ring of the fewest slots and the outbox. */
 	FEW_SLOTS = 256,
 	ACCESSES = 1200,
 	MEMORIES = BCL_REMOTES + 8,
@@ -456,7 +458,7 @@ static void count_away(struct rank *rank)
 	memset(area.at, 0, 16);
 	be_away(rank);
 	ck_assert_uint_eq(*(uint64_t *)(area.at + 8), ACCESSES);
-	/* the helper came when it was told to, not when it looked */
+	/* the helper must come when woken, not at a look of its own */
 	told = rank_counter(rank, "shm.rma_by_helper") - told;
 	ticks = rank_counter(rank, "core.helper_ticks") - ticks;
 	ck_assert_uint_ge(told, ACCESSES);
@@ -481,7 +483,8 @@ START_TEST(atomics_away)
 }
 END_TEST
 
-/* Which memory there is, it is asked again and again. */
+/* Rank 1 uses more memories than a port remembers, so the port asks for the
+ * memories again and again. */
 static void ask_away(struct rank *rank)
 {
 	static uint8_t keys[MEMORIES][BCL_KEY_MAX];
@@ -556,7 +559,7 @@ static void mapped(struct rank *rank)
 	atomic_store(&rank->all->signals[0], 1);
 	rank_expect(rank, BCL_EVENT_PEER, &event);
 	ck_assert_int_eq(event.status, BCL_ERR_DEAD);
-	/* what is mapped outlives its owner */
+	/* a map outlives the owner */
 	ck_assert_uint_eq(*(uint64_t *)((char *)at + 64), 42);
 	memset(at, 1, SIZE);
 }

@@ -12,7 +12,7 @@
 
 static char root[] = "/tmp/bcl-room-XXXXXX";
 
-/* All that a test writes, so that it can be removed. */
+/* All files that a test writes, so that the test can remove the files. */
 static char written[32][256];
 static unsigned nwritten;
 
@@ -70,8 +70,8 @@ START_TEST(nothing_known)
 }
 END_TEST
 
-/* What the caches of files hold is available; what the limit leaves counts, in
- * each group around the process. */
+/* The caches of files count as available. In each group around the process the
+ * rest below the limit counts. */
 START_TEST(version_2)
 {
 	put("/proc/self/cgroup", "0::/a/b\n");
@@ -106,7 +106,7 @@ START_TEST(version_1)
 }
 END_TEST
 
-/* A container sees its own group as the root of all. */
+/* A container sees its own group as the root. */
 START_TEST(container)
 {
 	put("/proc/self/cgroup", "0::/docker/0123\n");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A builder that takes more than a schedule has: the operation fails, and
- * nothing beside the arrays is written to. With assertions the builder is
- * stopped where it does so.
+ * A builder takes more than a schedule has. The operation must fail, and the
+ * builder must not write beside the arrays. With assertions the builder must
+ * stop at the fault.
  */
 #include <signal.h>
 

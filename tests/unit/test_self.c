@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A port that is its own peer: each operation of the public interface, and
- * what it refuses. */
+/* A port that is its own peer: each operation of the public interface, and the
+ * calls that the port refuses. */
 #include "unit.h"
 
 #include <poll.h>
@@ -282,7 +282,7 @@ START_TEST(remote_memory)
 	ck_assert_ptr_eq(mapped, words);
 	bcl_memory_unmap(self, key);
 
-	/* beyond its end, misaligned, after its end */
+	/* beyond the end, misaligned, after the release */
 	ck_assert_int_eq(bcl_put(self, key, 4089, &value, 8, 7),
 			 BCL_ERR_MEMORY);
 	ck_assert_int_eq(bcl_put(self, key, UINT64_MAX, &value, 8, 7),
@@ -296,7 +296,8 @@ START_TEST(remote_memory)
 }
 END_TEST
 
-/* Refused by who is called, before anything is looked up or copied. */
+/* The called function must refuse wrong arguments, before it looks up or copies
+ * anything. */
 START_TEST(wrong_arguments)
 {
 	uint8_t token[BCL_KEY_MAX], key[BCL_KEY_MAX];
@@ -307,7 +308,7 @@ START_TEST(wrong_arguments)
 	bcl_memory_key(memory, key);
 	ck_assert_int_eq(bcl_offer(self, "offered", 8, 1, token), BCL_OK);
 
-	/* bytes that lie nowhere */
+	/* bytes that lie nowhere: NULL */
 	ck_assert_int_eq(bcl_post(port, 0, NULL, 8, 1), BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_send_channel(self, 0, NULL, 8, 1), BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_offer(self, NULL, 8, 1, token), BCL_ERR_ARG);
@@ -316,7 +317,7 @@ START_TEST(wrong_arguments)
 	ck_assert_int_eq(bcl_get(self, key, 0, NULL, 8, 1), BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_put_notify(self, key, 0, NULL, 8, 0, 0, 1),
 			 BCL_ERR_ARG);
-	/* numbers that there are not */
+	/* numbers that do not exist */
 	ck_assert_int_eq(bcl_put_notify(self, key, 0, "x", 1, BCL_TYPES, 0, 1),
 			 BCL_ERR_ARG);
 	ck_assert_int_eq(bcl_send_channel(self, 65536, "x", 1, 1), BCL_ERR_ARG);
@@ -343,7 +344,8 @@ START_TEST(events_in_any_number)
 }
 END_TEST
 
-/* Also for what is done by the port's own hand, perhaps in another thread. */
+/* Operations that the port carries out itself must wake the port, too, as the
+ * caller may be another thread. */
 START_TEST(an_armed_port_is_woken)
 {
 	struct pollfd pollfd = { .fd = bcl_port_fd(port), .events = POLLIN };

@@ -10,7 +10,7 @@
 #include "env/config.h"
 #include "env/env.h"
 
-/* A context, and a port that talks to itself. */
+/* Open a context, and a port that talks to itself. */
 static void use(const char *name, const char *value)
 {
 	uint8_t address[BCL_ADDRESS_MAX];
@@ -48,7 +48,7 @@ static void set(const struct bcl_config_entry *entry, uint64_t number)
 		memcpy((char *)&config + entry->offset, &number,
 		       sizeof(number));
 	bcl_config_print(&config, entry, text, sizeof(text));
-	/* a time is written with its unit also where it is 0 */
+	/* bcl_config_print() gives a time a unit, also a time of 0 */
 	if (entry->kind == BCL_CONFIG_TIME && !number)
 		strcpy(text, "0");
 	setenv(entry->name, text, 1);
@@ -68,7 +68,7 @@ START_TEST(both_ends)
 }
 END_TEST
 
-/* All that hold memory, at once. */
+/* All settings that take memory, at once. */
 START_TEST(all_at_most)
 {
 	setenv("BCL_RAILS", "udp", 1);

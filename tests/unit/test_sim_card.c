@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The real library and card core on simulated cards: what it takes is exact,
- * because it is virtual time.
+ * The real library and card core on simulated cards. Times are exact, because
+ * time is virtual.
  */
 #include <bcl/card_abi.h>
 #include <bcl/coll.h>
@@ -15,7 +15,8 @@
 
 #define SECOND 1000000000ull
 
-/* All costs differ, so that one cannot stand for another. */
+/* All costs differ, so that a test fails if the simulator charges the wrong
+ * cost. */
 #define COSTS_WITH(frame_sent)                                     \
 	"host send=1.1us receive=0.9us trap=2us pio-write=0.13us " \
 	"copy=1GB/s\n"                                             \
@@ -92,7 +93,8 @@ static struct bcl_peer *open_peer(struct side *side, unsigned rank)
 	return peer;
 }
 
-/* Has its port, and everybody's address. */
+/* Open the rank's port. After the fence the addresses of all ranks are
+ * known. */
 static void open_port(struct side *side, struct sim_rank *rank)
 {
 	struct bcl_boot *boot = &rank->boot;
@@ -110,7 +112,7 @@ static void open_port(struct side *side, struct sim_rank *rank)
 	ck_assert_int_eq(bcl_boot_fence(boot), BCL_OK);
 }
 
-/* And a peer at the other's. */
+/* Open the port, and the other rank as a peer. */
 static void open_side(struct side *side, struct sim_rank *rank)
 {
 	struct bcl_event event;
@@ -133,7 +135,7 @@ static void rest(struct side *side)
 	bcl_boot_fence(&side->rank->boot);
 }
 
-/* ---- what a message takes ---- */
+/* ---- the time of a message ---- */
 
 static uint64_t rate(uint64_t ps_per_byte, uint64_t bytes)
 {
@@ -147,8 +149,8 @@ static uint64_t written(uint64_t bytes)
 	return costs->start + rate(costs->ps_per_byte, bytes);
 }
 
-/* From the call to the doorbell's end: the request without references takes
- * six words. */
+/* Time from the call to the end of the doorbell. A request without references
+ * takes six words. */
 static uint64_t sending(uint64_t bytes)
 {
 	const struct sim_host_costs *costs = &cluster.costs.host;
@@ -157,7 +159,8 @@ static uint64_t sending(uint64_t bytes)
 	       (6 + (bytes + 7) / 8) * costs->pio_write;
 }
 
-/* From the doorbell to the frame's handling, by two cables and a switch. */
+/* Time from the doorbell to the handling of the frame, over two cables and a
+ * switch. */
 static uint64_t passing(uint64_t bytes)
 {
 	const struct sim_cable *cable = &cluster.cables[0].config;
@@ -183,7 +186,7 @@ enum {
 
 static uint64_t sent_at, arrived_at, round_trip[ROUNDS];
 
-/* cookie: not 0 if its sender waits for its end */
+/* cookie: not 0 if the sender waits for the end of the message */
 static void send_one(struct sim_rank *rank, const void *bytes, size_t length,
 		     uint64_t cookie)
 {
@@ -233,7 +236,7 @@ enum {
 
 static uint64_t call_took[LONGEST + 1];
 
-/* Of all lengths that a request has room for. */
+/* Send messages of all lengths for which a request has room. */
 static void calls(struct sim_rank *rank)
 {
 	static const char bytes[LONGEST];
@@ -260,9 +263,9 @@ static void calls(struct sim_rank *rank)
 	close_side(&side);
 }
 
-/* A message is written to the card as long as that takes no longer than to copy
- * it and have it fetched: up to five words of 1 us, for two that tell where it
- * is and 3 us. */
+/* The host writes a message to the card if the write takes no longer than a
+ * copy that the card fetches. The host writes up to five words, 1 us each. A
+ * fetched message costs two words that tell the place, and 3 us. */
 START_TEST(what_takes_longer_to_be_written_is_fetched)
 {
 	unsigned i;
@@ -323,7 +326,8 @@ static void two_messages(struct sim_rank *rank)
 	close_side(&side);
 }
 
-/* The card does not know of a request before its host has written it. */
+/* The card must not know of a request before the host has written the
+ * request. */
 START_TEST(messages_leave_one_by_one)
 {
 	open_job("cluster nodes=2\n" COSTS STAR, 1);
@@ -360,7 +364,7 @@ static void busy_receiver(struct sim_rank *rank)
 	close_side(&side);
 }
 
-/* Nothing interrupts who does something else. */
+/* No message interrupts a busy processor. */
 START_TEST(what_has_come_takes_time_when_it_is_taken)
 {
 	const struct sim_host_costs *costs = &cluster.costs.host;
@@ -380,8 +384,9 @@ static void one_frame(struct sim_rank *rank)
 	send_one(rank, bytes, sizeof(bytes), 1);
 }
 
-/* Whoever waits for the end of a message is told it without an answer, also if
- * it is one frame, and not when an acknowledgement has waited for company. */
+/* A sender that waits for the end of a message must learn of the end without an
+ * answer, also if the message is one frame. The acknowledgement must not wait
+ * for a frame to travel in. */
 START_TEST(a_message_of_one_frame_ends_when_it_has_come)
 {
 	open_job("cluster nodes=2\n" COSTS STAR, 1);
@@ -424,7 +429,7 @@ static void one_put(struct sim_rank *rank)
 	close_side(&side);
 }
 
-/* Of any length: all that it says is that it has come. */
+/* Puts of any length: the end of a put says only that the put has come. */
 START_TEST(a_put_ends_when_it_has_come)
 {
 	open_job("cluster nodes=2\n" COSTS STAR, 1);
@@ -475,8 +480,9 @@ static void messages_beside_others(struct sim_rank *rank)
 	close_side(&side);
 }
 
-/* Its end is told when its receiver's card has no more to do, whatever it did
- * last, and not when an acknowledgement has waited for company. */
+/* The sender must learn of the end when the receiver's card has no more to do,
+ * whatever the card did last. The acknowledgement must not wait for a frame to
+ * travel in. */
 START_TEST(a_message_ends_though_its_receiver_sends)
 {
 	open_job("cluster nodes=3\n" COSTS_WITH("6us") STAR, 1);
@@ -509,8 +515,8 @@ static void ping_pong(struct sim_rank *rank)
 	close_side(&side);
 }
 
-/* The verdict that comes with an answer is written behind it, and what the
- * processor does besides fits into the time that it waits. */
+/* The card writes the verdict that comes with an answer behind the answer. The
+ * other work of the processor fits into the time that the processor waits. */
 START_TEST(a_round_trip_takes_two_messages)
 {
 	uint64_t way;
@@ -557,8 +563,8 @@ static void answer_late(struct sim_rank *rank)
 	close_side(&side);
 }
 
-/* Whatever comes is acknowledged by the frame that goes back next; an
- * acknowledgement by itself waits for it, ack_delay at least. */
+/* The next frame back must acknowledge a message. An acknowledgement alone
+ * waits for a frame back for ack_delay at least. */
 START_TEST(answers_acknowledge)
 {
 	open_job("cluster nodes=2\n" COSTS STAR, 1);
@@ -582,7 +588,7 @@ static void look_at_peer(struct sim_rank *rank)
 	ck_assert_double_eq(info.overhead, (double)sends / 1000);
 	ck_assert_double_ge(info.latency,
 			    (double)(beyond + costs->host.receive) / 1000);
-	/* The wire's, for payload alone. */
+	/* The bandwidth of the wire, for payload alone. */
 	ck_assert_double_eq_tol(
 		info.bandwidth,
 		200 * 1.048576 * (4096 - BCL_HEADERS_SIZE) / 4096, 0.1);
@@ -646,7 +652,7 @@ static void long_message(struct sim_rank *rank)
 	free(expected);
 }
 
-/* In each another stage is slow. */
+/* In each case another stage is slow. */
 static const struct stage {
 	const char *name, *card, *wire;
 } stages[] = {
@@ -668,8 +674,8 @@ static const struct stage {
 	  "100MB/s" },
 };
 
-/* What the slowest stage takes for all frames. An engine begins with one while
- * it moves the one before. */
+/* The time of the slowest stage for all frames. An engine begins a frame while
+ * the engine moves the frame before. */
 static uint64_t least(void)
 {
 	const struct sim_card_costs *card = &cluster.costs.card;
@@ -712,8 +718,8 @@ START_TEST(a_long_message_goes_at_the_pace_of_its_slowest_stage)
 }
 END_TEST
 
-/* Everyone takes a long message from the node before, and gives one to the
- * next. Virtual times differ, so the longest counts. */
+/* Each rank takes a long message from the node before, and gives a message to
+ * the next node. The ranks have different times, so the longest time counts. */
 static void exchange(struct sim_rank *rank)
 {
 	enum {
@@ -762,9 +768,9 @@ static void exchange(struct sim_rank *rank)
 	free(take);
 }
 
-/* Cards send and receive at once at the pace of their wires: few frames are
- * acknowledgements, which do not wait behind all data, and nobody takes frames
- * for lost that were only overtaken. */
+/* Cards must send and receive at once at the pace of the wires. Few frames may
+ * be acknowledgements, no acknowledgement may wait behind all data, and no card
+ * may take an overtaken frame for lost. */
 START_TEST(both_ways_go_at_the_pace_of_the_wire)
 {
 	const unsigned ranks = _i ? 4 : 1;

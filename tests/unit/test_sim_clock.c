@@ -93,7 +93,8 @@ START_TEST(events_move_and_are_cleared)
 }
 END_TEST
 
-/* Those that are left keep their order, and what was cleared takes no room. */
+/* The remaining events must keep their order, and cleared events take no
+ * room. */
 START_TEST(most_are_cleared)
 {
 	unsigned round, i;

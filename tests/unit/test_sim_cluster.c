@@ -42,7 +42,7 @@ static void need_text(const char *text)
 	ck_assert_msg(read_text(text), "%s", error);
 }
 
-/* One of those that are installed. */
+/* Read an installed cluster file. */
 static void need_file(const char *name)
 {
 	FILE *in = open_file("sim/clusters", name);
@@ -51,7 +51,7 @@ static void need_file(const char *name)
 	fclose(in);
 }
 
-/* ---- what is read ---- */
+/* ---- cluster files ---- */
 
 #define PARTS                                                            \
 	"card mtu=4KB\n"                                                 \
@@ -369,7 +369,7 @@ START_TEST(the_longest_row_of_switches)
 }
 END_TEST
 
-/* ---- what comes of it ---- */
+/* ---- the fabric of a cluster ---- */
 
 static struct sim_clock virtual;
 static struct sim_fabric *fabric;
@@ -397,7 +397,8 @@ static void end(void)
 	sim_cluster_free(&cluster);
 }
 
-/* Each node sends to the one so many further. When the last has arrived. */
+/* Each node sends to the node at `distance`. Returns the time until the last
+ * arrival. */
 static uint64_t shift(uint32_t distance, uint32_t rail)
 {
 	uint64_t start = virtual.now;
@@ -417,7 +418,7 @@ static uint64_t shift(uint32_t distance, uint32_t rail)
 	return virtual.now - start;
 }
 
-/* The most frames that any of the links between switches has carried. */
+/* The most frames that a link between switches has carried. */
 static uint64_t most(void)
 {
 	uint64_t frames = 0;
@@ -436,7 +437,7 @@ static uint64_t most(void)
 	return frames;
 }
 
-/* Between switches called "PREFIX..." and others. */
+/* The cables between switches called "PREFIX..." and other switches. */
 static uint32_t cables_of(const char *prefix)
 {
 	char a[SIM_NAME_SIZE], b[SIM_NAME_SIZE];
@@ -463,7 +464,7 @@ START_TEST(dawning_3000)
 	ck_assert_uint_eq(cluster.costs.card.write.start, 2570);
 	ck_assert_uint_eq(cluster.cables[0].config.ps_per_byte, 5960);
 	begin();
-	/* All 16 of a switch to the next, over two cables. */
+	/* All 16 nodes of a switch send to the next switch, over two cables. */
 	shift(16, 0);
 	ck_assert_uint_eq(most(), 8);
 	end();
@@ -489,8 +490,8 @@ static unsigned below(uint64_t *random, unsigned n)
 	return (unsigned)(sim_random(random) % n);
 }
 
-/* Switches in a tree that has grown by chance, more cables between any of them,
- * several between some, and each rail of each node at any of them. */
+/* Switches in a random tree, more cables between random switches, several
+ * cables between some, and each rail of each node at a random switch. */
 static void wire(FILE *to, uint64_t *random, unsigned nodes, unsigned rails)
 {
 	unsigned switches = 1 + below(random, 9), i, rail;
@@ -552,8 +553,8 @@ START_TEST(one_switch)
 }
 END_TEST
 
-/* Each level has as many cables as there are nodes, so half of the nodes can
- * send to the other half at once, and all shifts meet nobody. */
+/* Each level has as many cables as there are nodes. So half of the nodes can
+ * send to the other half at once, and no frames of a shift meet. */
 START_TEST(a_fat_tree_has_full_bisection)
 {
 	uint32_t distance, rounds = 1;
@@ -564,7 +565,7 @@ START_TEST(a_fat_tree_has_full_bisection)
 	ck_assert_uint_eq(cables_of("fat.1.5"), 11 * 32); /* and .50 to .59 */
 	ck_assert_uint_eq(cables_of("fat.3."), 1024);
 	begin();
-	/* Needs all of the highest level's cables, both ways. */
+	/* The shift needs all cables of the highest level, both ways. */
 	ck_assert_uint_eq(shift(512, 0),
 			  6 * 50 + 5 * 400 + LENGTH * 80 / 1000 + 1);
 	ck_assert_uint_eq(most(), 1);
@@ -582,7 +583,7 @@ START_TEST(an_oversubscribed_tree_has_less)
 	ck_assert_uint_eq(cluster.nswitches, 512 + 32 * 16 + 256);
 	ck_assert_uint_eq(cluster.ncables, 16384 + 8192 + 8192);
 	ck_assert_uint_eq(cables_of("fat.3."), 8192);
-	/* A small one of the same kind. */
+	/* A small tree of the same kind. */
 	sim_cluster_free(&cluster);
 	need_text("cluster nodes=64\n" PARTS
 		  "tree fat down=4,4,4 up=2,4 crossbar=x wire=w\n");
@@ -620,7 +621,7 @@ START_TEST(the_longest_ring_is_passed)
 }
 END_TEST
 
-/* A directory, whose bytes nobody gives. */
+/* A directory, which has no bytes to read. */
 START_TEST(what_cannot_be_read_is_no_end)
 {
 	FILE *in = open_file("sim", "clusters");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What links between parts of a cluster can carry: added up by hand, and never
- * less than what they do carry.
+ * The rate that links between parts of a cluster can carry: added up by hand,
+ * and never less than the links do carry.
  */
 #include "unit.h"
 
@@ -27,7 +27,7 @@ static const char ring[] = "cluster nodes=12\ncard mtu=1KB\n" SWITCHED
 			   "ring s switches=4 cables=2 crossbar=x wire=w\n";
 static const char tree[] = "cluster nodes=8\ncard mtu=1KB\n" SWITCHED
 			   "tree t down=2,2,2 up=2,1 crossbar=x wire=w\n";
-/* Every other node on the left. */
+/* Every second node is on the left. */
 static const char mixed[] =
 	"cluster nodes=6\ncard mtu=1KB\n" SWITCHED
 	"switch left crossbar=x\nswitch right crossbar=x\n"
@@ -72,8 +72,8 @@ static void is(const struct sim_cut *cut, unsigned near, unsigned far,
 	ck_assert_double_eq_tol(cut->rate, rate, 1e-3);
 }
 
-/* Halves pass four cables, which six nodes could fill; those of a switch alone
- * could not fill its four. */
+/* Four cables join the halves, and six nodes could fill the cables. The nodes
+ * of a single switch could not fill the four cables of the switch. */
 START_TEST(of_a_ring)
 {
 	struct sim_cuts cuts = find(ring, 12, 1);
@@ -89,14 +89,14 @@ START_TEST(of_a_ring)
 }
 END_TEST
 
-/* Between two neighbours nothing goes round by the others. */
+/* Frames between two neighbours do not go round by the other switches. */
 START_TEST(by_shortest_ways)
 {
 	struct sim_cuts cuts = find(ring, 6, 1);
 
 	ck_assert_uint_eq(cuts.n, 2);
 	is(&cuts.cut[0], 3, 3, 1, 250);
-	/* To who is opposite, there are ways on either side. */
+	/* Frames between opposite switches go either way round. */
 	cuts = find(ring, 9, 1);
 	ck_assert_uint_eq(cuts.n, 3);
 	is(&cuts.cut[0], 3, 6, 1, 375);
@@ -104,7 +104,7 @@ START_TEST(by_shortest_ways)
 }
 END_TEST
 
-/* Two nodes have two cables up, and four have no more. */
+/* Two nodes have two cables up, and four nodes have no more. */
 START_TEST(of_a_tree)
 {
 	struct sim_cuts cuts = find(tree, 8, 4);
@@ -127,7 +127,7 @@ START_TEST(of_nodes_apart)
 }
 END_TEST
 
-/* One cable of the first rail, and four of the other. */
+/* One cable of the first rail, and four cables of the second. */
 START_TEST(by_all_rails)
 {
 	struct sim_cuts cuts = find(rails, 8, 1);
@@ -145,7 +145,8 @@ START_TEST(of_one_switch)
 }
 END_TEST
 
-/* A message takes 10, of that 1 on links; of five bytes one is a header. */
+/* A message takes 10 us, 1 us of which on links. One byte in five is a
+ * header. */
 static double bound(const struct sim_cuts *cuts, enum sim_operation operation,
 		    size_t length)
 {
@@ -182,7 +183,7 @@ START_TEST(of_operations)
 }
 END_TEST
 
-/* Of several, the one that takes longest. */
+/* Of several cuts, the slowest cut counts. */
 START_TEST(the_worst)
 {
 	struct sim_cuts cuts = find(ring, 12, 1);
@@ -195,7 +196,7 @@ START_TEST(the_worst)
 }
 END_TEST
 
-/* ---- what really passes ---- */
+/* ---- the traffic of a simulated fabric ---- */
 
 struct sheet {
 	char text[TEXT];
@@ -219,7 +220,8 @@ static unsigned draw(uint64_t *seed, unsigned below)
 	return (unsigned)(sim_random(seed) % below);
 }
 
-/* Some switches, each connected with one before it, some of them with more. */
+/* Some switches, each connected to an earlier switch, some connected to
+ * more. */
 static void wire_any(struct sheet *sheet, uint64_t seed, unsigned *nodes)
 {
 	unsigned switches = 2 + draw(&seed, SWITCHES - 1), more, i;
@@ -250,7 +252,8 @@ static void arrived(void *arg, struct sim_frame *frame)
 	sim_frame_free(frame);
 }
 
-/* us until each of the first so many has a frame of each other of them. */
+/* us until each of the first `nodes` nodes has a frame from each of the
+ * rest. */
 static double all_to_all(const struct sim_cluster *cluster, unsigned nodes)
 {
 	struct sim_clock clock;

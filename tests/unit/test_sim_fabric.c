@@ -107,7 +107,8 @@ START_TEST(a_switch_passes_on_the_head_or_the_whole)
 }
 END_TEST
 
-/* A slow cable before a fast one: the fast one has to wait for the bytes. */
+/* A slow cable before a fast cable: the fast cable has to wait for the
+ * bytes. */
 START_TEST(bytes_leave_after_they_have_come)
 {
 	const struct sim_switch config = { 0, 1 << 20, true };
@@ -235,8 +236,8 @@ START_TEST(a_shift_through_a_fat_tree_meets_nobody)
 }
 END_TEST
 
-/* In a ring of four the far one is as near on either side. By which links a
- * frame would go is known before. */
+/* In a ring of four the far switch is equally near on either side. The links
+ * that a frame would take are known in advance. */
 START_TEST(ways_of_equal_length_share)
 {
 	const struct sim_switch config = { SWITCH, 1 << 20, true };

@@ -94,7 +94,7 @@ START_TEST(a_script_is_read)
 }
 END_TEST
 
-/* As it is printed. */
+/* A script, as scripts are printed. */
 static const char script[] = "drop\n"
 			     "drop frame=hello from=0 to=1 nth=2 count=3\n"
 			     "duplicate frame=data\n"
@@ -167,7 +167,7 @@ static struct sim_fault_mix mix(uint64_t seed, unsigned kinds)
 	};
 }
 
-/* Whatever chance chooses is a script, the same for the same seed. */
+/* Random faults make a script, and the same seed makes the same script. */
 START_TEST(chance_writes_scripts)
 {
 	struct sim_fault_mix mixed =

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a cluster takes for a message: by its description, added up by hand. */
+/* The time that a cluster takes for a message: by the cluster's description,
+ * added up by hand. */
 #include "unit.h"
 
 #include <string.h>
@@ -71,7 +72,7 @@ START_TEST(only_of_those_who_take_part)
 }
 END_TEST
 
-/* While one writes a request, the other does. */
+/* While one rank writes a request, the other rank does, too. */
 START_TEST(ranks_of_a_node_send_at_once)
 {
 	struct sim_machine machine = figures(3, 2);
@@ -124,7 +125,7 @@ START_TEST(measured)
 }
 END_TEST
 
-/* What nobody takes part in need not have been measured. */
+/* A figure that no rank uses need not have been measured. */
 START_TEST(not_measured)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The most that can flow: by hand, and by trying all ways to part places. */
+/* The maximum flow: by hand, and by trial of all ways to part places. */
 #include "unit.h"
 
 #include "sim/bounds/flow.h"
@@ -47,7 +47,8 @@ START_TEST(by_hand)
 }
 END_TEST
 
-/* What goes from 3 to 2 first has to go from 2 to 3 in the end. */
+/* The first way goes from 3 to 2, but in the end the flow must go from 2 to
+ * 3. */
 START_TEST(against_the_first)
 {
 	static const struct link links[] = {
@@ -59,7 +60,7 @@ START_TEST(against_the_first)
 }
 END_TEST
 
-/* What crosses from one side to the other, of the places in `side`. */
+/* The capacity of links between the places in `side` and all other places. */
 static uint64_t across(const struct link *links, unsigned n, unsigned side)
 {
 	uint64_t all = 0;
@@ -83,7 +84,7 @@ static void try_any(uint64_t *seed)
 			.b = (uint32_t)(sim_random(seed) % PLACES),
 			.capacity = sim_random(seed) % 10,
 		};
-	/* The first on this side, the last on the other. */
+	/* The first place is in `side`, the last place is not. */
 	for (side = 1; side < 1u << (PLACES - 1); side += 2)
 		if (across(links, n, side) < least)
 			least = across(links, n, side);

@@ -20,7 +20,7 @@ static struct sim_fabric *fabric;
 static struct sim_faults faults;
 static struct sim_injector *injector;
 
-/* What came, of which each frame's last byte is its number. */
+/* The frames that came. The last byte of a frame is the frame's number. */
 static struct {
 	unsigned n;
 	struct {
@@ -31,7 +31,7 @@ static struct {
 	} frame[64];
 } came;
 
-/* What nodes were told. */
+/* The faults of which nodes were told. */
 static struct {
 	unsigned n;
 	struct {
@@ -149,7 +149,7 @@ static void send(uint32_t from, uint32_t to, uint8_t number)
 	send_kind(BCL_FRAME_DATA, BCL_SEG_SYSTEM, from, to, number);
 }
 
-/* FRAMES from 0 to 1, GAP apart, and as many from 1 to 0. */
+/* Send FRAMES frames from 0 to 1, GAP apart, and as many from 1 to 0. */
 static void exchange(void)
 {
 	uint64_t start = virtual.now;
@@ -163,7 +163,7 @@ static void exchange(void)
 	run();
 }
 
-/* What came from there, by its numbers: "0123". */
+/* The numbers of the frames that came from `from`: "0123". */
 static const char *order(uint32_t from)
 {
 	static char numbers[65];
@@ -190,7 +190,7 @@ static const struct {
 	{ "drop from=0", "123456789", "0123456789", SIM_FAULT_DROP, 1 },
 	{ "drop to=0 nth=4 count=3", "0123456789", "0126789", SIM_FAULT_DROP,
 	  3 },
-	/* 0 and 1 send in turn. */
+	/* Nodes 0 and 1 send in turn. */
 	{ "drop nth=10 count=2", "012346789", "012356789", SIM_FAULT_DROP, 2 },
 	{ "drop from=0 to=2", "0123456789", "0123456789", SIM_FAULT_DROP, 0 },
 	{ "drop frame=ack", "0123456789", "0123456789", SIM_FAULT_DROP, 0 },
@@ -203,7 +203,7 @@ static const struct {
 	  SIM_FAULT_REORDER, 1 },
 	{ "reorder from=0 nth=2 behind=2\nreorder from=0 nth=5 behind=1",
 	  "0231546789", "0123456789", SIM_FAULT_REORDER, 2 },
-	/* None comes behind them. */
+	/* No frame comes behind the reordered frames. */
 	{ "reorder from=0 nth=9 behind=3 count=2", "0123456789", "0123456789",
 	  SIM_FAULT_REORDER, 2 },
 	{ "delay from=1 nth=2 by=35us", "0123456789", "0234156789",
@@ -212,7 +212,7 @@ static const struct {
 	{ "cut link=2 at=15us for=20us", "0123456789", "01456789",
 	  SIM_FAULT_CUT, 1 },
 	{ "cut link=3 at=15us", "01", "0123456789", SIM_FAULT_CUT, 1 },
-	/* One lasts longer than the other, which does not happen. */
+	/* The second cut begins during the first, and has no effect. */
 	{ "cut link=2 at=15us for=20us\ncut link=2 at=25us for=50us",
 	  "0123456789", "01456789", SIM_FAULT_CUT, 1 },
 	{ "unplug node=1 at=15us for=20us", "01456789", "01456789",
@@ -311,7 +311,8 @@ START_TEST(frames_are_known_by_what_they_are)
 }
 END_TEST
 
-/* The second segment, behind one of 13 bytes that are padded. */
+/* The verdict is the second segment, behind a segment of 13 bytes and
+ * padding. */
 START_TEST(a_verdict_may_stand_behind)
 {
 	struct sim_frame *frame;
@@ -336,7 +337,7 @@ START_TEST(a_verdict_may_stand_behind)
 }
 END_TEST
 
-/* Of no card, or too short: only "any" is about them. */
+/* Frames of no card, and short frames: only faults of "any" apply. */
 START_TEST(other_frames_are_only_any)
 {
 	uint8_t bytes[BCL_FRAME_MIN] = { 0 };
@@ -396,8 +397,8 @@ START_TEST(nodes_are_told)
 }
 END_TEST
 
-/* It sends four in a row, and crashes at the second: nobody could tell it
- * before the last. */
+/* Node 0 sends four frames in a row, and crashes at the second. The injector
+ * can tell nobody before the last frame is sent. */
 START_TEST(a_crash_is_in_the_middle)
 {
 	uint8_t i;
@@ -412,7 +413,7 @@ START_TEST(a_crash_is_in_the_middle)
 }
 END_TEST
 
-/* Frames that are held or late when all ends are freed. */
+/* At the end, when all objects are freed, frames are held or late. */
 START_TEST(an_end_while_frames_are_held)
 {
 	inject("reorder nth=1 behind=9\ndelay nth=2 by=1s");

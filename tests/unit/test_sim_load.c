@@ -109,7 +109,7 @@ START_TEST(links_of_a_kind_are_a_group)
 }
 END_TEST
 
-/* However often the samples were merged. */
+/* The figures must not depend on how often the samples were merged. */
 START_TEST(samples_add_up_to_what_was_busy)
 {
 	uint64_t wait = 1000;
@@ -134,7 +134,7 @@ START_TEST(samples_add_up_to_what_was_busy)
 }
 END_TEST
 
-/* Ten frames, of which one is on its way. */
+/* Ten frames, one of them under way at the sample. */
 START_TEST(a_sample_has_no_future)
 {
 	begin(tree);
@@ -157,15 +157,16 @@ START_TEST(a_table)
 	begin(tree);
 	send(0, 1, 3);
 	run_for(10 * TAKES);
-	sim_load_close(&load); /* what was before does not count */
+	sim_load_close(&load); /* earlier traffic does not count */
 	sim_load_open(&load, &cluster, fabric, &virtual);
 	send(0, 3, 10);
-	/* The same cable upwards: three wait, then every second is lost. */
+	/* The same cable upwards: three frames wait, then every second frame is
+	 * lost. */
 	send(1, 3, 10);
 	run_for(40 * TAKES);
 	sim_load_stop(&load);
 	send(0, 1, 3);
-	run_for(10 * TAKES); /* nor what is behind */
+	run_for(10 * TAKES); /* nor does later traffic */
 	sim_load_thin(&load, &thin);
 	ck_assert_str_eq(thin.name, "t.1.* > t.2.*");
 	ck_assert_double_eq(thin.busy, 16.25);

@@ -10,7 +10,7 @@ enum {
 	ITEMS = 1000
 };
 
-/* Fails if it has all of `needed`, in order. */
+/* The items fail if all of `needed` are there, in order. */
 struct fault {
 	unsigned n, needed[8];
 	unsigned tries;
@@ -56,7 +56,7 @@ START_TEST(what_is_needed_is_left)
 
 	ck_assert_uint_eq(shrink(&fault, item, ITEMS), fault.n);
 	ck_assert_mem_eq(item, fault.needed, fault.n * sizeof(*item));
-	/* Not one after the other. */
+	/* The search must not try the items one by one. */
 	ck_assert_uint_lt(fault.tries, 200);
 }
 END_TEST
@@ -75,7 +75,8 @@ START_TEST(any_that_are_needed_are_left)
 }
 END_TEST
 
-/* An odd number of items fails: taking one away never does, two always. */
+/* An odd number of items fails. One item fewer never fails, two items fewer
+ * always fail. */
 static bool is_odd(void *arg, const void *items, size_t n)
 {
 	(void)arg;
@@ -92,7 +93,7 @@ START_TEST(what_is_not_monotonous_ends)
 }
 END_TEST
 
-/* Three is not needed once five is gone, which is tried later. */
+/* Item 3 is not needed once item 5 is gone. The search tries 5 later. */
 static bool needs_three_for_five(void *arg, const void *items, size_t n)
 {
 	bool has[8] = { false };

@@ -82,8 +82,8 @@ static void hoards(void *arg)
 	env->wait(env->world, newest, UINT64_MAX);
 }
 
-/* Its objects are free again; that its memory is, the address sanitizer says.
- */
+/* The objects of a killed process must be free again. The address sanitizer
+ * checks the memory. */
 START_TEST(who_is_killed_leaves_nothing)
 {
 	int number;

@@ -59,8 +59,7 @@ static void tear_down(void)
 	bcl_adi_close(adi);
 }
 
-/* ---- the public functions that take such a struct -------------------------
- */
+/* ---- the public functions that take a sized struct ----------------------- */
 
 static enum bcl_status open_context(void *options)
 {
@@ -159,8 +158,8 @@ enum {
 	TAKERS = sizeof(takers) / sizeof(takers[0])
 };
 
-/* Calls with a struct that says struct_size. The struct, with `longer` bytes
- * appended, ends where memory ends. */
+/* Call the function with `struct_size` in the struct. The struct, with `longer`
+ * bytes appended, ends where memory ends. */
 static enum bcl_status take(const struct taker *taker, size_t struct_size,
 			    size_t longer, int byte)
 {

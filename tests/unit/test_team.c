@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Teams: made, nested, freed, and lost when a member dies; over the mock. */
+/* Teams are made, nested, freed, and lost when a member dies. The tests use the
+ * mock. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ struct job {
 	unsigned victim;
 	enum bcl_operation operation;
 	const char *algorithm;
-	pthread_barrier_t over; /* for those who live */
+	pthread_barrier_t over; /* of all ranks */
 };
 
 static void enter(struct bcl_adi *adi, void *arg)
@@ -80,8 +81,8 @@ START_TEST(knows_its_nodes)
 }
 END_TEST
 
-/* What the launcher says of nodes of as many ranks is believed, and then no
- * rank keeps a table of all, unless ranks see that it is wrong. */
+/* The launcher says how many ranks a node has. Ranks believe the launcher and
+ * keep no table of all ranks, unless ranks see that the number is wrong. */
 static void compare_nodes(struct job *job, struct bcl_team *world,
 			  const unsigned *expected, bool tables)
 {
@@ -113,8 +114,8 @@ START_TEST(launcher_says_how_many)
 {
 	struct job regular = { .run = have_no_tables };
 	struct job irregular = { .run = have_tables };
-	/* It does not know; it is right; ranks in a row are not of a node; it
-	 * is no divisor. */
+	/* The launcher does not know; the number is right; ranks in a row are
+	 * not of a node; the number is no divisor. */
 	unsigned said[] = { 0, 2, 3, 4 }, i;
 
 	for (i = 0; i < sizeof(said) / sizeof(*said); i++) {
@@ -141,7 +142,7 @@ static void split(struct job *job, struct bcl_team *world)
 	struct bcl_team *team, *reversed, *inner;
 	enum bcl_status status;
 
-	/* Odd and even ranks make their teams at the same time. */
+	/* Odd and even ranks make teams at the same time. */
 	for (i = rank % 2; i < n; i += 2)
 		half[size++] = i;
 	status = bcl_team_create(world, half, size, rank % 2, &team);
@@ -199,7 +200,7 @@ static void make_many(struct job *job, struct bcl_team *world)
 		for (i = 0; i < TEAMS; i++)
 			bcl_team_free(teams[i]);
 	}
-	/* Names are used again: more than there are of them. */
+	/* More teams than there are numbers: numbers are used again. */
 	for (i = 0; i < BCL_TEAM_NUMBERS; i++) {
 		if (bcl_team_create(world, ranks, 2, 0, &team)) {
 			job->failures++;
@@ -229,7 +230,7 @@ static void exhaust(struct job *job, struct bcl_team *world)
 		if (status != BCL_OK || ++n == BCL_TEAM_NUMBERS)
 			break;
 	}
-	/* The world's is one of them. */
+	/* The world has one of the numbers. */
 	expect(job, n == BCL_TEAM_NUMBERS - 1, "number of teams", world);
 	expect(job, status == BCL_ERR_NOMEM, "refusal", world);
 	expect(job, bcl_barrier(world) == BCL_OK, "barrier", world);
@@ -278,7 +279,7 @@ START_TEST(counted)
 }
 END_TEST
 
-/* Alone, so that nobody else is told. */
+/* The member is alone, so that no other member learns of the errors. */
 static void misuse(struct job *job, struct bcl_team *world)
 {
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_INT32);
@@ -297,7 +298,7 @@ static void misuse(struct job *job, struct bcl_team *world)
 	       "count", world);
 	expect(job, !bcl_reduction(BCL_BAND, BCL_DOUBLE), "bits of a double",
 	       world);
-	/* Nothing to do is done at once. */
+	/* An operation with nothing to do ends at once. */
 	expect(job,
 	       bcl_ibroadcast(world, NULL, 0, 0, &request) == BCL_OK &&
 		       !request,
@@ -361,7 +362,8 @@ static void add_up_again(struct job *job, struct bcl_team *old)
 	bcl_team_free(team);
 }
 
-/* Whoever is refused is an operation behind the others: all must hear of it. */
+/* A refused member is an operation behind the other members: all members must
+ * learn of the refusal. */
 static void be_refused(struct job *job, struct bcl_team *world)
 {
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_INT32);
@@ -369,7 +371,7 @@ static void be_refused(struct job *job, struct bcl_team *world)
 	uint32_t one = 1, all;
 	unsigned i;
 
-	pthread_barrier_wait(&job->over); /* all have the team */
+	pthread_barrier_wait(&job->over); /* all members have the team */
 	for (i = 0; i < 3; i++)
 		expect(job,
 		       bcl_allreduce(world, &one, &all, 1,
@@ -400,7 +402,7 @@ static void too_many(struct job *job, struct bcl_team *world)
 	unsigned i;
 
 	if (bcl_team_rank(world) == 0) {
-		/* The others come when it is refused here. */
+		/* The other rank begins once rank 0 was refused. */
 		for (i = 0; i < BCL_TEAM_RUNNING_MAX; i++) {
 			words[i] = 1;
 			if (bcl_iallreduce(world, BCL_IN_PLACE, &words[i], 1,
@@ -435,7 +437,7 @@ START_TEST(bounded)
 }
 END_TEST
 
-/* The first hears the third, then the second. */
+/* Rank 0 hears rank 2, then rank 1. */
 static void begin_in_turn(struct job *job, struct bcl_team *world,
 			  uint64_t *word, struct bcl_adi_request **request)
 {
@@ -457,9 +459,10 @@ static void begin_in_turn(struct job *job, struct bcl_team *world,
 }
 
 /*
- * Tags repeat. While the third is late the others make as many operations as
- * there are tags, of those that wait for nobody. Then messages of the next one
- * must not be taken for those of the first, which is still under way.
+ * Tags repeat. While rank 2 is late, ranks 0 and 1 run as many broadcasts as
+ * there are tags, in which the root waits for nobody. Then no rank may take a
+ * message of the next broadcast for a message of the first operation, which is
+ * still under way.
  */
 static void use_all_tags(struct job *job, struct bcl_team *world)
 {
@@ -535,7 +538,7 @@ static enum bcl_status call_one(struct bcl_team *team,
 	}
 }
 
-/* Everyone depends on everyone. */
+/* Every member depends on every other member. */
 static bool is_mutual(enum bcl_operation operation)
 {
 	return operation == BCL_OPERATION_BARRIER ||
@@ -556,7 +559,7 @@ static void lose_one(struct job *job, struct bcl_team *world)
 		lengths[i] = 3000;
 		lengths[i + 8] = 3000 * i;
 	}
-	/* What cannot be in this team is another then. */
+	/* If the team cannot run the algorithm, the team uses another. */
 	bcl_team_force(world, job->operation, job->algorithm);
 	status = call_one(world, job->operation, send, receive, lengths);
 	expect(job, status == BCL_OK, "all were alive", world);
@@ -564,7 +567,7 @@ static void lose_one(struct job *job, struct bcl_team *world)
 	if (bcl_team_rank(world) == job->victim) {
 		mock_die(world->adi);
 		pthread_barrier_wait(&job->over);
-		/* Only to give its memory back. */
+		/* The victim goes on only to give back memory. */
 		while (world->lost == BCL_OK)
 			bcl_adi_turn(world->adi);
 	} else {
@@ -608,7 +611,8 @@ START_TEST(death_of_a_member)
 }
 END_TEST
 
-/* Those who live make a team, while the news of the old one still spread. */
+/* The survivors make a team while the news of the loss still spreads in the old
+ * team. */
 static void go_on_without(struct job *job, struct bcl_team *world)
 {
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_INT32);
@@ -658,7 +662,7 @@ START_TEST(survivors)
 }
 END_TEST
 
-/* A member dies before a team of it and others is made. */
+/* A member dies before the members make a team. */
 static void make_with_dead(struct job *job, struct bcl_team *world)
 {
 	static const unsigned ranks[] = { 0, 1, 2, 3, 4 };

@@ -37,7 +37,7 @@ START_TEST(bound_to_one)
 	ck_assert_int_eq(bcl_topology_read(&t), BCL_OK);
 	ck_assert_uint_eq(t.processors, 1);
 	ck_assert_uint_eq(t.cores, 1);
-	/* the others are for ranks that the same parent has started */
+	/* the parent's processors are for all ranks of the parent */
 	ck_assert_int_eq(sched_getaffinity(getppid(), sizeof(set), &set), 0);
 	ck_assert_uint_eq(bcl_env_linux.processors(NULL), CPU_COUNT(&set));
 	ck_assert_int_eq(t.bound, t.machine_processors > 1);

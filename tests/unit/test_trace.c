@@ -38,7 +38,7 @@ static void load(const char *name)
 	fclose(stream);
 }
 
-/* The n-th block's offset; checks the chain of all before it. */
+/* The offset of the n-th block. Checks the chain of all blocks before. */
 static size_t block(unsigned n)
 {
 	size_t at = 0;
@@ -147,7 +147,7 @@ START_TEST(a_record_has_these_bytes)
 }
 END_TEST
 
-/* Two rails of one trace, so that the file has both directions. */
+/* Two rails share a trace, so that the file has both directions. */
 START_TEST(a_trace_can_be_read_back)
 {
 	static const char *const networks[] = { "127.0.0.1/32", "::1/128" };

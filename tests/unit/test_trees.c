@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Everyone is in both trees, passes on by one of them at most, and few edges
- * lead over a border between members. */
+/* Every member must be in both trees and pass data on in at most one tree, and
+ * few edges may lead over a border between members. */
 #include <stdbool.h>
 
 #include "collectives/builders.h"
@@ -13,7 +13,7 @@ enum {
 
 static struct bcl_trees plans[MEMBERS];
 
-/* Everyone below a member; returns the edges down to the lowest. */
+/* Visit every member below a member. Returns the edges down to the lowest. */
 static unsigned visit(unsigned tree, unsigned member, bool *seen)
 {
 	const struct bcl_tree_place *place = &plans[member].place[tree];
@@ -62,7 +62,8 @@ START_TEST(shape)
 		ck_assert_uint_le(visit(tree, 0, seen), plans[0].height);
 		for (i = 0; i < size; i++)
 			ck_assert(seen[i]);
-		/* Along one path, the root's, and the one moved round. */
+		/* Edges along one path, the root's edge, and the edge that was
+		 * moved round. */
 		for (border = 1; border < size; border++)
 			ck_assert_uint_le(edges_over(tree, size, border),
 					  bcl_log2_up(size) + 2);
@@ -71,13 +72,14 @@ START_TEST(shape)
 	for (i = 1; i < size && plans[0].trees == 2; i++) {
 		ck_assert(!plans[i].place[0].height ||
 			  !plans[i].place[1].height);
-		/* or it would be granted one window twice */
+		/* or the parent would be granted the same window twice */
 		ck_assert(plans[i].place[0].parent != plans[i].place[1].parent);
 	}
 }
 END_TEST
 
-/* What the numbering along switches is for. */
+/* Members are numbered along switches, so that few edges cross a border between
+ * switches. */
 START_TEST(switches)
 {
 	unsigned i;

@@ -31,7 +31,7 @@ static void prepare(unsigned n, size_t length, size_t last)
 		size_t size = i == n - 1 ? last : length;
 
 		frame_fill(bytes[i], size, i, 2);
-		/* In pieces, as a card's host gathers them. */
+		/* In pieces, as a card's host gathers a frame. */
 		tx[i].iov[0] = (struct iovec){ bytes[i], BCL_HEADERS_SIZE };
 		tx[i].iov[1] = (struct iovec){ bytes[i] + BCL_HEADERS_SIZE,
 					       size - BCL_HEADERS_SIZE };
@@ -46,7 +46,7 @@ static void empty_inbox(void)
 	inbox->used = 0;
 }
 
-/* n frames of the kind, one by one. */
+/* Send n frames of the kind, one by one. */
 static void say(uint8_t kind, struct bcl_rail *to, unsigned n)
 {
 	unsigned i;
@@ -65,7 +65,7 @@ static void tell(uint8_t kind, struct bcl_rail *to, unsigned n)
 	inbox_wait(inbox, to, n);
 }
 
-/* One frame there, and a is told that nobody is there. */
+/* Send a frame to `nobody`. Rail a must report that the address is dead. */
 static void hears_of_the_end(const struct bcl_wire_address *nobody)
 {
 	time_t end = time(NULL) + RAILS_PATIENCE;
@@ -162,8 +162,9 @@ START_TEST(a_burst_arrives_whole)
 }
 END_TEST
 
-/* The system cuts nothing that it may not checksum: from then on frames leave
- * one by one, and it is not asked again. */
+/* The system does not cut bursts that the system may not checksum. After the
+ * first refusal frames must leave one by one, and the rail must not try
+ * again. */
 START_TEST(a_refusal_to_cut_costs_nothing_but_calls)
 {
 	const int no_checksum = 1;
@@ -209,7 +210,7 @@ END_TEST
 START_TEST(frames_alone)
 {
 	open_pair(_i);
-	/* Short, longer, just headers. */
+	/* A short frame, a longer frame, headers alone. */
 	prepare(1, 200, 200);
 	a->transmit(a, &b->address, tx, 1);
 	inbox_wait(inbox, b, 1);
@@ -266,7 +267,8 @@ START_TEST(limits_are_sane)
 }
 END_TEST
 
-/* What a receiver may answer or remember comes from the rail's address. */
+/* A receiver may answer some kinds of frames, or remember their source, so
+ * frames of the kinds must come from the rail's address. */
 START_TEST(kinds_that_show_where_we_are)
 {
 	static const uint8_t kinds[] = { BCL_FRAME_HELLO,  BCL_FRAME_HELLO_ACK,
@@ -296,7 +298,8 @@ START_TEST(kinds_that_show_where_we_are)
 }
 END_TEST
 
-/* Nothing waits in a socket that nobody reads, and no child inherits one. */
+/* No frame may wait in a socket that nobody reads, and no child may inherit a
+ * socket. */
 START_TEST(a_connected_socket_takes_nothing)
 {
 	struct bcl_wire_address address;
@@ -314,8 +317,8 @@ START_TEST(a_connected_socket_takes_nothing)
 		ck_assert(fcntl((int)fd, F_GETFD) & FD_CLOEXEC);
 		sockets++;
 	}
-	/* a, its own to b, b; where frames are joined, one for a partner each
-	 */
+	/* a, a's socket to b, b; where frames are joined, a partner's socket of
+	 * each rail */
 	ck_assert_uint_eq(sockets, config.offload ? 5 : 3);
 	tell(BCL_FRAME_DATA, b, 1);
 	address = inbox->source;
@@ -343,7 +346,8 @@ START_TEST(a_connected_socket_takes_nothing)
 }
 END_TEST
 
-/* Nobody receives from a connected socket, and yet its errors are found. */
+/* Nobody receives from a connected socket, yet the rail must find errors of the
+ * socket. */
 START_TEST(a_refusal_is_found_without_a_send)
 {
 	struct bcl_wire_address nobody;
@@ -354,7 +358,7 @@ START_TEST(a_refusal_is_found_without_a_send)
 	prepare(1, 100, 100);
 	hears_of_the_end(&nobody);
 	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_sendmsg), 1);
-	/* The next send is told of an error, and goes out. */
+	/* The next send gets an error, and must go out nevertheless. */
 	a->transmit(a, &nobody, tx, 1);
 	ck_assert_uint_eq(a->transmit(a, &nobody, tx, 1), 1);
 	ck_assert_uint_eq(rails_counter(BCL_COUNT_udp_send_failed), 0);
@@ -381,7 +385,8 @@ static void check_source(struct bcl_rail *from, uint8_t kind,
 	ck_assert_mem_eq(&inbox->source, source, sizeof(*source));
 }
 
-/* The frames that come from `from`, by the socket that is connected to it. */
+/* b hears frames of `from` until b has a socket that is connected to the
+ * source. Returns the source. */
 static struct bcl_wire_address make_partner(struct bcl_rail *from)
 {
 	const uint64_t before = rails_counter(BCL_COUNT_udp_partners);
@@ -400,8 +405,8 @@ static bool readable(int fd)
 	return poll(&pollfd, 1, RAILS_PATIENCE * 1000) == 1;
 }
 
-/* Who sends most has a socket of its own to come in by; all are heard, and
- * their sources are told as before. */
+/* The rail that sends most must get a socket of its own at the receiver. The
+ * receiver must hear all rails, and report the same sources as before. */
 START_TEST(partners)
 {
 	struct bcl_wire_address of_a, of_c;
@@ -418,7 +423,7 @@ START_TEST(partners)
 		goto out;
 	}
 	tell(BCL_FRAME_DATA, b, 50);
-	/* Whom the card does not know has no part in it. */
+	/* A sender that the card does not know must get no such socket. */
 	b_hears(c, BCL_FRAME_PING, 1); /* the row is broken */
 	inbox->doubts = true;
 	b_hears(a, BCL_FRAME_DATA, 100);
@@ -434,7 +439,7 @@ START_TEST(partners)
 	check_source(a, BCL_FRAME_DATA, &of_a);
 	check_source(a, BCL_FRAME_PING, &a->address);
 	check_source(c, BCL_FRAME_PING, &c->address);
-	/* In turn: nobody takes the other's place. */
+	/* The rails send in turn: no rail may take the place of another. */
 	for (i = 0; i < 10; i++) {
 		b_hears(c, BCL_FRAME_DATA, 20);
 		check_source(a, BCL_FRAME_DATA, &of_a);
@@ -451,8 +456,8 @@ out:
 }
 END_TEST
 
-/* More destinations than places: all are reached, in order, and who talks
- * alone gets a place. */
+/* More destinations than places. All frames must arrive in order, and a
+ * destination that gets all frames for a while must get a place. */
 START_TEST(many_destinations)
 {
 	struct bcl_rail *to[MANY];
@@ -481,7 +486,7 @@ START_TEST(many_destinations)
 }
 END_TEST
 
-/* The program's last descriptors are left to it. */
+/* The rail must leave the last descriptors to the program. */
 START_TEST(few_descriptors)
 {
 	struct rlimit limit;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that the system has joined are cut as they were before. */
+/* The system joins frames on the way, and the rail must cut the frames as they
+ * were. */
 #include "rails.h"
 
 #include <netinet/in.h>
@@ -73,7 +74,7 @@ static void send_joined(size_t total, uint16_t length)
 	ck_assert_int_eq(sendmsg(sender, &message, 0), (ssize_t)total);
 }
 
-/* One receive takes them all, and not a byte is lost or moved. */
+/* One receive must take all frames, and no byte may be lost or moved. */
 static void receive(size_t total)
 {
 	time_t end = time(NULL) + RAILS_PATIENCE;
@@ -125,7 +126,8 @@ static void put_segment(uint8_t *at, size_t length)
 	noise(at + sizeof(segment), length);
 }
 
-/* Of up to five segments, as a card packs them: all but the last padded. */
+/* A frame of up to five segments, as a card packs segments: all but the last
+ * are padded. */
 static void put_frame(uint8_t *at, size_t length)
 {
 	size_t used = 40, payload;
@@ -199,7 +201,7 @@ START_TEST(frames_without_segments)
 		total = n * length;
 		send_joined(total, (uint16_t)length);
 		check_cut(total, length);
-		/* A shorter one behind them */
+		/* A shorter frame behind the burst. */
 		put_header(bytes + total, BCL_FRAME_PING);
 		total += BCL_HEADERS_SIZE;
 		send_joined(total, (uint16_t)length);
@@ -208,7 +210,8 @@ START_TEST(frames_without_segments)
 }
 END_TEST
 
-/* Whatever they say: all bytes are delivered, in frames that are not empty. */
+/* The headers lie. The rail must deliver all bytes nevertheless, and no empty
+ * frame. */
 START_TEST(frames_that_lie)
 {
 	unsigned round, i;
@@ -228,7 +231,7 @@ START_TEST(frames_that_lie)
 				continue;
 			put_header(at, (uint8_t)draw(256));
 			put_segment(at + 40, 0);
-			if (draw(2)) /* its length */
+			if (draw(2)) /* the segment's length */
 				at[42] = (uint8_t)draw(256), at[43] = 0;
 		}
 		send_joined(total, (uint16_t)length);

@@ -8,8 +8,8 @@ enum {
 	FRAME = 1472,
 	BURST = 44,
 	BYTES = BURST * FRAME,
-	AT = 48,      /* where a burst begins on its page */
-	PATIENCE = 80 /* bursts, after which a destination has a stage */
+	AT = 48,      /* offset of a burst on the page */
+	PATIENCE = 80 /* bursts until a destination has a stage */
 };
 
 static struct bcl_config config;
@@ -35,7 +35,7 @@ static uint8_t *ask_until(const struct bcl_rail *to)
 	return at;
 }
 
-/* n frames, one behind the other. */
+/* n frames, end to end. */
 static void prepare(uint8_t *at, unsigned n, size_t length, unsigned number)
 {
 	unsigned i;
@@ -75,7 +75,7 @@ static void send_and_check(uint8_t *at, unsigned n, size_t length,
 	check_inbox(n, length, number);
 }
 
-/* Data to b leaves by a socket of its own. */
+/* Open the rails. Data to b leaves by a separate socket. */
 static void open_rails(int which)
 {
 	static uint8_t one[144];
@@ -106,8 +106,8 @@ static uint64_t staged(void)
 	return rails_counter(BCL_COUNT_udp_staged);
 }
 
-/* Longer than the ring, all bytes right; frames of another length, alone or
- * not, are cut likewise. */
+/* Send more bursts than the ring holds: all bytes must be right. Frames of
+ * another length, alone or in a burst, must be cut likewise. */
 START_TEST(bursts_stay_where_they_are)
 {
 	static uint8_t alone[2 * FRAME];
@@ -137,7 +137,7 @@ START_TEST(bursts_stay_where_they_are)
 }
 END_TEST
 
-/* As many bursts as may be under way, all on it at once. */
+/* Send as many bursts at once as may be in flight. */
 static void send_window(unsigned n)
 {
 	unsigned i;
@@ -162,7 +162,8 @@ START_TEST(a_window_is_under_way)
 }
 END_TEST
 
-/* Who comes later gets other memory: what is under way is not touched. */
+/* A later destination gets other memory, and the bytes in flight must not
+ * change. */
 START_TEST(another_destination_takes_over)
 {
 	unsigned n, i;
@@ -185,7 +186,8 @@ START_TEST(another_destination_takes_over)
 }
 END_TEST
 
-/* The system cuts nothing that it may not checksum; with IPv6 it always may. */
+/* The system does not cut bursts that the system may not checksum. With IPv6
+ * the system may always checksum. */
 START_TEST(a_refusal_is_for_good)
 {
 	const int no_checksum = 1;
@@ -210,8 +212,9 @@ START_TEST(a_refusal_is_for_good)
 }
 END_TEST
 
-/* The socket's UDP_SEGMENT is nothing that a longer frame of one that is not
- * staged, or one after a change of the interface, must suffer from. */
+/* The option UDP_SEGMENT must not stay on the socket. The system would cut a
+ * longer frame that is not staged, and frames after a change of the
+ * interface. */
 START_TEST(nothing_is_cut_afterwards)
 {
 	struct bcl_udp *udp;
@@ -230,7 +233,7 @@ START_TEST(nothing_is_cut_afterwards)
 }
 END_TEST
 
-/* Not by the functions above: nothing may fail here. */
+/* Without the functions above, as no assertion may fail here. */
 static bool without_a_copy(void)
 {
 	struct bcl_config probe = rails_config("udp", networks[0]);

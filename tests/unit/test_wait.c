@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When a wait spins, yields and sleeps: in an environment whose clock, yields
- * and sleeps are told by the test. */
+/* When a wait spins, yields and sleeps. The environment takes the clock, the
+ * yields and the sleeps from the test. */
 #include "unit.h"
 
 #include <bcl/bcl.h>
@@ -74,7 +74,7 @@ static void open_port(unsigned local_ranks)
 	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
 }
 
-/* Wait in vain for this long. */
+/* Wait in vain for `ns`. */
 static void wait_for(uint64_t ns)
 {
 	world.yields = world.sleeps = 0;
@@ -98,7 +98,7 @@ START_TEST(spins_then_yields_then_sleeps)
 	wait_for(100000000);
 	ck_assert_uint_ge(world.first_sleep, 20000000);
 	ck_assert_uint_lt(world.first_sleep, 21000000);
-	/* one sleep is enough when nothing comes */
+	/* one sleep must be enough when nothing comes */
 	ck_assert_uint_eq(world.sleeps, 1);
 	bcl_close(context);
 }
@@ -118,13 +118,13 @@ END_TEST
 START_TEST(spins_when_crowded_by_sleepers)
 {
 	open_port(3);
-	/* one yield after the other comes back at once, as it does where
-	 * system calls are slow: the others sleep */
+	/* each yield comes back at once, or soon where system calls are slow:
+	 * the other threads sleep */
 	world.yield_takes = 700;
 	wait_for(1000000);
 	wait_for(1000000);
 	ck_assert_uint_ge(world.first_yield, 30000);
-	/* one that does not: they are awake */
+	/* a yield takes longer: the other threads are awake */
 	world.yield_takes = 2000;
 	wait_for(1000000);
 	ck_assert_uint_ge(world.first_yield, 30000);
@@ -141,17 +141,17 @@ START_TEST(sleeps_beside_one_who_computes)
 	world.yield_takes = 600000;
 	wait_for(10000000);
 	ck_assert_uint_eq(world.sleeps, 0);
-	/* above it once: sleep soon, also in the next waits */
+	/* above half a slice once: sleep soon, also in the next waits */
 	world.yield_takes = 1400000;
 	wait_for(10000000);
 	ck_assert_uint_eq(world.yields, 1);
 	ck_assert_uint_ge(world.sleeps, 1);
 	wait_for(10000000);
 	ck_assert_uint_eq(world.yields, 0);
-	/* but not before a spin that costs no more than a sleep */
+	/* but not before a spin, which costs no more than a sleep */
 	ck_assert_uint_ge(world.first_sleep, 4000);
 	ck_assert_uint_lt(world.first_sleep, 10000);
-	/* which is not repeated soon after it was in vain */
+	/* soon after a spin in vain the wait must not spin again */
 	wait_for(10000000);
 	ck_assert_uint_lt(world.first_sleep, 1000);
 	/* for 100 ms */

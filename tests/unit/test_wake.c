@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sleeping: no wake-up is lost, and who waits does sleep. */
+/* Sleeping: no wake-up may be lost, and a rank that waits must sleep. */
 #include "unit.h"
 
 #include <linux/audit.h>
@@ -20,7 +20,7 @@ enum {
 	SLOW_ROUNDS = 8,
 };
 
-/* This machine, but it counts how often a sleeper orders the senders. */
+/* The environment of the machine, with a count of the sleepers' membarriers. */
 static struct bcl_env counting;
 static _Atomic unsigned barriers;
 
@@ -38,7 +38,8 @@ static void open_counted(struct rank *rank, enum bcl_path path)
 	rank_open(rank, path);
 }
 
-/* A number that is asked for by the way of poll(), as an event loop does. */
+/* Receive a number by poll() on the port's descriptor, as an event loop
+ * does. */
 static uint64_t receive_by_poll(struct rank *rank)
 {
 	struct pollfd pollfd = { .fd = bcl_port_fd(rank->port),
@@ -52,7 +53,7 @@ static uint64_t receive_by_poll(struct rank *rank)
 		if (status == BCL_ERR_AGAIN)
 			continue;
 		must(!status);
-		/* a wake-up that is lost shows here */
+		/* a lost wake-up shows here */
 		must(poll(&pollfd, 1, 10000) == 1);
 	}
 	must(event.kind == BCL_EVENT_MESSAGE && event.length == 8);
@@ -60,7 +61,8 @@ static uint64_t receive_by_poll(struct rank *rank)
 	return number;
 }
 
-/* Up to 40 us, so that messages come before, while and after one arms. */
+/* Wait up to 40 us, so that messages come before, while and after a rank
+ * arms. */
 static void pause_a_little(uint32_t *random)
 {
 	uint64_t end;
@@ -71,7 +73,7 @@ static void pause_a_little(uint32_t *random)
 		;
 }
 
-/* What the last ping_pong_by_poll() had of them. */
+/* Fences of the last ping_pong_by_poll(). */
 static uint64_t fences;
 
 static int ping_pong_by_poll(unsigned me, void *path)
@@ -88,7 +90,7 @@ static int ping_pong_by_poll(unsigned me, void *path)
 		if (me == 1)
 			rank_send(&rank, 0, i);
 	}
-	/* it was about sleeping */
+	/* the rank must have slept */
 	if (*(enum bcl_path *)path == BCL_PATH_SHARED)
 		must(rank_counter(&rank, "shm.wakes") > ROUNDS / 10);
 	fences = rank_counter(&rank, "shm.fences");
@@ -102,8 +104,9 @@ START_TEST(event_loops)
 }
 END_TEST
 
-/* Between what a sender writes and looks at lies nothing but the sleeper's
- * membarrier. Without it hardly a wake-up in a million is lost: so count. */
+/* Only the sleeper's membarrier orders a sender's write before the sender's
+ * look at the sleeper. Without the membarrier hardly a wake-up in a million is
+ * lost, so the test counts membarriers. */
 static int with_membarrier(unsigned me, void *path)
 {
 	must(!ping_pong_by_poll(me, path));
@@ -117,12 +120,12 @@ START_TEST(sleepers_order_senders)
 	enum bcl_path path = BCL_PATH_SHARED;
 
 	if (!bcl_env_linux.barrier_register(NULL))
-		return; /* not here; the next test is about that */
+		return; /* the next test tests a system without membarrier */
 	ck_assert_int_eq(bcl_boot_job_run(2, with_membarrier, &path), 0);
 }
 END_TEST
 
-/* As in containers: the call is there, and is refused. */
+/* As in containers: the call exists, and is refused. */
 static void forbid_membarrier(void)
 {
 	struct sock_filter code[] = {
@@ -158,7 +161,7 @@ START_TEST(event_loops_without_membarrier)
 }
 END_TEST
 
-/* A stream against a receiver that sleeps whenever it can. */
+/* A stream to a receiver that sleeps whenever possible. */
 static int stream(unsigned me, void *path)
 {
 	struct rank rank;
@@ -191,7 +194,7 @@ static void sleep_ms(unsigned ms)
 	nanosleep(&time, NULL);
 }
 
-/* Long waits end in sleep; they cost next to no processor time. */
+/* Long waits must end in sleep, and cost next to no processor time. */
 static int long_waits(unsigned me, void *path)
 {
 	struct timespec cpu;
@@ -207,7 +210,8 @@ static int long_waits(unsigned me, void *path)
 		}
 	}
 	if (me == 1) {
-		/* all of them, unless the machine is busy with others */
+		/* all waits sleep, unless other processes keep the machine
+		 * busy */
 		must(rank_counter(&rank, "core.sleeps") >= SLOW_ROUNDS / 4);
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
 		/* 20 of each 60 ms are yields */
@@ -250,7 +254,8 @@ START_TEST(waits_end_in_time)
 }
 END_TEST
 
-/* An event that a wait has found is there for the poll, and only once. */
+/* bcl_wait() finds an event. The event must be there for bcl_poll(), and only
+ * once. */
 static int found_and_kept(unsigned me, void *path)
 {
 	struct bcl_event event;
@@ -281,7 +286,7 @@ START_TEST(a_wait_keeps_what_it_finds)
 }
 END_TEST
 
-/* ---- a sender that found no room ---- */
+/* ---- a sender without room ---- */
 
 enum {
 	LONG = 1000, /* bytes */
@@ -297,8 +302,8 @@ static bool sleeps(const struct bcl_peer *peer)
 	return attention & BCL_ATTENTION_SLEEPING;
 }
 
-/* Rank 0 sends until there is no room, and sleeps; rank 1 has not looked until
- * then, and takes all without an answer. */
+/* Rank 0 sends until no room is left, and sleeps. Rank 1 does not look until
+ * then, and takes all messages without an answer. */
 static int refused(unsigned me, void *argument)
 {
 	static uint8_t bytes[LONG];
