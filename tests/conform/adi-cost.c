@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the ADI does for each message, for adi-cost.sh to count instructions.
+ * The ADI's work per message, for adi-cost.sh to count instructions.
  *
- *   adi-cost receives N ROUNDS  N receives of different keys are posted; in
- *                               each round a message takes one, which is
- *                               posted again
- *   adi-cost messages N ROUNDS  the same with messages that wait
+ *   adi-cost receives N ROUNDS  N receives of different keys are posted; each
+ *                               round matches one receive and posts it again
+ *   adi-cost messages N ROUNDS  the same with unexpected messages
  *   adi-cost posted 0 ROUNDS    8 bytes to a posted receive in the same host
- *   adi-cost kept 0 ROUNDS      8 bytes that are received later
+ *   adi-cost kept 0 ROUNDS      8 bytes, received after the message came
  *   adi-cost transport 0 ROUNDS 8 bytes by the transport alone
- *   adi-cost blocking 0 ROUNDS  8 bytes, for which the receiver has looked in
- *                               vain before: count what pass() takes
+ *   adi-cost blocking 0 ROUNDS  8 bytes; the receiver has looked in vain
+ *                               before: count the instructions of pass()
  *   adi-cost window 0 ROUNDS    8 bytes of a window of 64
- *   adi-cost packets N ROUNDS   packets of 24 bytes and of a piece of N, for
- *                               which the receiver has looked in vain before:
- *                               count what hand() takes
+ *   adi-cost packets N ROUNDS   packets of 24 bytes and of a piece of N; the
+ *                               receiver has looked in vain before: count the
+ *                               instructions of hand()
  */
 #include <string.h>
 
@@ -154,7 +153,7 @@ static void open_job(void)
 	}
 }
 
-/* There and back, so that the pair line is free each time. */
+/* Messages go there and back: each finds the pair line free. */
 static void posted(unsigned n, unsigned rounds)
 {
 	struct bcl_adi_request *request;

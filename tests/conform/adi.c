@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ADI over the real transport: a case over a path, by ranks that are
- * forked here.
+ * The ADI over the real transport. The program forks ranks, and the ranks run
+ * one case over one path.
  *
  *   adi CASE shared|card|both [SEED]
  *
- * shared: all ranks on this host. card: each on a virtual node of its own.
+ * shared: all ranks on this host. card: each rank on a virtual node of its own.
  * both: two ranks on each of two virtual nodes.
  */
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static uint64_t count(struct bcl_adi *adi, enum bcl_counter_id id)
 	return bcl_counter_get(bcl_adi_port(adi)->counters, id);
 }
 
-/* The messages really went over the path that is tested. */
+/* Check by counters that the messages went over the tested path. */
 static void check_path(struct bcl_adi *adi)
 {
 	uint64_t shared = count(adi, BCL_COUNT_core_peers_shared);
@@ -46,7 +46,7 @@ static void check_path(struct bcl_adi *adi)
 	need_equal(card != 0, strcmp(path, "shared") != 0);
 }
 
-/* The faults of adi.sh have happened, and were made good. */
+/* The faults of adi.sh happened, and the card repaired them. */
 static void check_faults(struct bcl_adi *adi)
 {
 	static const char *const wanted[] = {
@@ -75,7 +75,7 @@ static void exchange(struct bcl_adi *adi, unsigned char *out, unsigned char *in,
 
 	pattern_fill(out, length, rank + turn);
 	memset(in, 0, length);
-	/* also where nobody waits yet */
+	/* in odd turns the rank sends before it posts its receive */
 	if (turn % 2)
 		need_equal(
 			bcl_adi_isend(adi, out, length, to, 1, 0, &requests[1]),
@@ -115,7 +115,8 @@ static int sizes(struct bcl_adi *adi)
 	return 0;
 }
 
-/* Longer than 32 bits can say, in memory that repeats itself. */
+/* A message longer than 4 GB, in memory that maps the same pages again and
+ * again. */
 static int huge(struct bcl_adi *adi)
 {
 	enum {
@@ -169,12 +170,12 @@ static int traffic(struct bcl_adi *adi)
 	return 0;
 }
 
-/* ---- a million messages that nobody receives ---- */
+/* ---- a million unexpected messages ---- */
 
 enum {
 	MILLION = 1000000,
 	KEPT = (4 << 20) / 256 + 4096, /* the budget, and announcements */
-	ON_WAY = 16384,		       /* in the ring when STOP is said */
+	ON_WAY = 16384, /* in the ring when the receiver says STOP */
 };
 
 static long resident(void)
@@ -207,7 +208,7 @@ static int flood(struct bcl_adi *adi)
 			   BCL_OK);
 		return 0;
 	}
-	/* asleep, then awake without a receive */
+	/* rank 0 sleeps, then makes progress without a receive */
 	before = resident();
 	sleep(1);
 	while (count(adi, BCL_COUNT_adi_unexpected) < KEPT)
@@ -241,7 +242,7 @@ static int death(struct bcl_adi *adi)
 	struct bcl_adi_request *requests[4], *any;
 	struct bcl_adi_status status;
 
-	/* all know one another */
+	/* each rank is connected to every rank */
 	for (i = 0; i < ranks; i++)
 		need_equal(bcl_adi_isend(adi, data, 8, (int)i, 1, 1, &any),
 			   BCL_OK);
@@ -266,7 +267,7 @@ static int death(struct bcl_adi *adi)
 	need_equal(bcl_status_loss(bcl_adi_send(adi, data, 8, 1, 2, 1)),
 		   BCL_LOSS_PEER);
 	need_equal(count(adi, BCL_COUNT_adi_ranks_lost), 1);
-	/* the others go on */
+	/* the living ranks go on */
 	for (i = 0; i < ranks; i++) {
 		if (i != 1)
 			need_equal(bcl_adi_isend(adi, data, 8, (int)i, 7, 1,
@@ -284,7 +285,8 @@ static int death(struct bcl_adi *adi)
 	return 0;
 }
 
-/* The parent of a fork goes on; the child may only say so. */
+/* After a fork the parent goes on. In the child sends and receives
+ * are refused. */
 static int forked(struct bcl_adi *adi)
 {
 	int peer = 1 - (int)bcl_adi_rank(adi), result;
@@ -335,7 +337,8 @@ struct thread {
 	pthread_t id;
 };
 
-/* Around the ring, each thread in a context of its own; some come late. */
+/* Each thread exchanges messages around the ring, in a context of its own. Some
+ * threads come late. */
 static void *turns(void *arg)
 {
 	struct thread *thread = arg;
@@ -387,7 +390,7 @@ static int threads(struct bcl_adi *adi)
 static const struct {
 	const char *name;
 	int (*run)(struct bcl_adi *adi);
-	unsigned ranks; /* 0: as the path has it */
+	unsigned ranks; /* 0: as many as the path has */
 	int lost;	/* ranks that die */
 } cases[] = {
 	{ "sizes", sizes, 0, 0 },     { "huge", huge, 2, 0 },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A rank of a job that some launcher has started: exchanges values of several
- * lengths with all others and prints "KIND RANK of SIZE, LOCAL here".
+ * A rank of a job: a launcher starts the program. The rank exchanges values of
+ * several lengths with all ranks and prints "KIND RANK of SIZE, LOCAL here".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ int main(void)
 	printf("%s %u of %u, %u here\n", boot->kind->name, boot->rank,
 	       boot->size, boot->local_ranks);
 	fflush(stdout);
-	/* another time, beside the first and after it */
+	/* a second open is refused, beside the first and after it */
 	once = strcmp(boot->kind->name, "single");
 	if (once)
 		must(bcl_boot_open(&bcl_env_linux, &again) == BCL_ERR_BUSY);

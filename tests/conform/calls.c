@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two ranks exchange 10^5 messages there and back while a filter ends the
- * thread that makes a system call and the allocator aborts; or call collective
- * operations, of which only the long ones make calls to move their data.
- * Usage, as a job of two ranks with BCL_SPIN=1s, so that none of them yields:
+ * Two ranks exchange 10^5 messages there and back. Meanwhile a filter ends a
+ * thread that makes a system call, and the allocator aborts. In the mode
+ * `collectives` the ranks call collective operations instead: only the long
+ * operations make system calls, to move their data.
+ * Usage, as a job of two ranks with BCL_SPIN=1s, so that neither rank yields:
  *
- *   calls shared	inside a host: no call at all
- *   calls collectives	inside a host: no call at all of those with little
- *			data, no allocation of any
- *   calls packet	between nodes on a mapped packet ring: one per send,
- *			none to receive
+ *   calls shared	inside a host: no system call
+ *   calls collectives	inside a host: no system call in operations on little
+ *			data, no allocation in any operation
+ *   calls packet	between nodes on a mapped packet ring: one system call
+ *			per send, none to receive
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -40,7 +41,7 @@ enum {
 	TRIPS = 100000,
 	COLLECTIVES = 1000, /* of each operation and length */
 	LITTLE = 3000,	    /* bytes: goes through the segment */
-	MUCH = 200000,	    /* by messages that are announced */
+	MUCH = 200000,	    /* bytes: goes by announced messages */
 	EARLY = 16,
 	SETTLE = 1500, /* ms: the library leaves its sockets to its helper */
 };
@@ -99,7 +100,8 @@ static void end_thread(int number, siginfo_t *info, void *context)
 	syscall(SYS_exit, 0);
 }
 
-/* From here on this thread may end, and make two more calls; no others. */
+/* From here on the calling thread may only exit and make the system calls `one`
+ * and `other`; any further call ends the thread. */
 static void forbid_calls(unsigned one, unsigned other)
 {
 	struct sock_filter filter[] = {
@@ -160,8 +162,9 @@ static void collectives(unsigned n, size_t length)
 	}
 }
 
-/* Memory for messages that come before they are asked for, once and for all:
- * the last is asked for first. */
+/* Make the library allocate its memory for unexpected messages before the
+ * measurement: all messages come before the first receive, and the ranks
+ * receive the last message first. */
 static void come_early(size_t length)
 {
 	static uint8_t bytes[LITTLE];
@@ -213,7 +216,7 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* As long as rank 0 says. */
+/* Exchange messages until SETTLE is over by the clock of rank 0. */
 static void settle(void)
 {
 	double start = now();
@@ -247,7 +250,7 @@ int main(int argc, char **argv)
 	bcl_peer_info(peer, &info);
 	must(info.path == (sending ? BCL_PATH_CARD : BCL_PATH_SHARED));
 	must(!bcl_team_world(adi, &world));
-	/* the first few of each make what the others use again */
+	/* the first operations allocate memory for all later operations */
 	collectives(4, 8);
 	collectives(4, LITTLE);
 	collectives(4, MUCH);
@@ -270,7 +273,7 @@ int main(int argc, char **argv)
 	else
 		printf("rank %u: %u round trips, %llu frames sent\n",
 		       bcl_adi_rank(adi), TRIPS, (unsigned long long)sent);
-	/* one for each message; acknowledgements ride along, mostly */
+	/* one frame per message: most acknowledgements travel in a message */
 	must(sending ? sent >= TRIPS && sent < TRIPS + TRIPS / 20 : !sent);
 	bcl_team_free(world);
 	bcl_adi_close(adi);

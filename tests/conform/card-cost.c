@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Short messages by way of the card, for card-cost.sh to count instructions:
- * two contexts of one process are virtual nodes and each other's peers, over
- * the rails that BCL_RAILS names. Usage: card-cost N NET-A NET-B, with the
- * interface of each.
+ * Short messages by way of the card, for card-cost.sh to count instructions.
+ * Two contexts of one process are virtual nodes and each other's peers, over
+ * the rails of BCL_RAILS. Usage: card-cost N NET-A NET-B, with the interface of
+ * each node.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void open_nodes(char *const nets[2])
 	}
 }
 
-/* card-cost.sh counts what these two take. */
+/* card-cost.sh counts the instructions of say() and hear(). */
 
 static void __attribute__((noinline))
 say(unsigned from, const void *data, size_t length)

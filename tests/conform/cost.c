@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is done many times in the hot path of shared memory, for cost.sh to
- * count instructions. Two ports of one process are each other's peers.
+ * Frequent operations in the hot path of shared memory, for cost.sh to count
+ * instructions. Two ports of one process are each other's peers.
  * Usage: cost empty|round N
  */
 #include <string.h>
@@ -16,7 +16,7 @@ static void __attribute__((noinline)) empty(unsigned n)
 		must(bcl_poll(port[0], &event) == BCL_ERR_EMPTY);
 }
 
-/* 8 bytes there: a send and the poll that delivers it, n times. */
+/* 8 bytes, n times: a send, and the poll for the message. */
 static void __attribute__((noinline)) round_trips(unsigned n)
 {
 	uint64_t number = 0;

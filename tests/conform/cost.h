@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two ports, each other's peers, for programs whose instructions are counted.
- */
+/* Two ports, each other's peers, for programs under an instruction count. */
 #ifndef BCL_TESTS_COST_H
 #define BCL_TESTS_COST_H
 
@@ -21,7 +20,7 @@
 static struct bcl_port *port[2];
 static struct bcl_peer *peer[2];
 
-/* Connect the open ports, and see that it is by this path. */
+/* Connect the open ports, and check the path between them. */
 static inline void connect_ports(enum bcl_path path)
 {
 	uint8_t address[BCL_ADDRESS_MAX];

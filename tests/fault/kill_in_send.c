@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sender is killed after its n-th instruction inside bcl_send(): inside a
- * host for every n, or every fifth where time is short (tier.h), between nodes
- * for some, from the first to the last. The
- * receiver and another peer go on exchanging 1,000 messages each time, and the
- * receiver sees one death.
+ * The killer ends a sender after its n-th instruction inside bcl_send(). Inside
+ * a host n takes every value, or every fifth where time is short (tier.h).
+ * Between nodes n takes some values from the first instruction to the last.
+ * After each death the receiver and another peer exchange 1,000 more messages,
+ * and the receiver sees one death per victim.
  *
- * Four processes: this one single-steps and kills; a receiver; another, which
- * exchanges messages with it all the time; and the victims, one after the
- * other, made by this one.
+ * There are four processes. The killer is the main process: it forks the rest,
+ * single-steps a victim and kills the victim. The receiver and the other peer
+ * exchange messages all the time. The victims come one after another.
  */
 #include <errno.h>
 #include <sched.h>
@@ -31,20 +31,20 @@
 
 enum {
 	EXCHANGE = 1000,
-	LONG = 200, /* bytes, at most, of the other's */
+	LONG = 200, /* bytes, at most, of the other peer's messages */
 	VICTIM = 1,
 	OTHER = 2,
 	GREETING = 3, /* message types */
 	STEPS_MAX = 100000,
 	STRIDE = 5,   /* instructions, where time is short */
-	SAMPLES = 12, /* between nodes, of each kind */
+	SAMPLES = 12, /* victims of each kind, between nodes */
 	LONG_SAMPLES = 24,
 };
 
 struct kind {
 	const char *name;
 	size_t length; /* of the victim's message */
-	bool asleep;   /* the receiver, which has to be woken */
+	bool asleep;   /* the receiver sleeps and has to be woken */
 };
 
 static const struct kind inside_host[] = {
@@ -56,15 +56,15 @@ static const struct kind inside_host[] = {
 
 static const struct kind between_nodes[] = {
 	{ "short", 8, false },
-	{ "frames", 4000, false }, /* several by an interface of 1,500 bytes */
+	{ "frames", 4000, false }, /* several frames at an MTU of 1,500 bytes */
 	{ NULL, 0, false },
 };
 
-/* How messages go. */
+/* How messages travel. */
 static const struct way {
 	const char *name, *rails;
-	const char *node[2], *net[2]; /* the receiver's, the others' */
-	const char *counter;	      /* of what the receiver got */
+	const char *node[2], *net[2]; /* of the receiver, of its peers */
+	const char *counter; /* of the receiver's frames; NULL inside a host */
 	const struct kind *kinds;
 } ways[] = {
 	{ "inside a host",
@@ -89,7 +89,8 @@ static const struct way {
 
 static const struct way *way;
 
-/* One after the other, so that nobody finds somebody gone. */
+/* The processes end in steps, so that none takes the end of another for a
+ * death. */
 enum quit {
 	QUIT_OTHER = 1, /* stop exchanging */
 	QUIT_RECEIVER,	/* end */
@@ -102,9 +103,10 @@ static struct shared {
 	_Atomic unsigned in_send, sent;		/* by the victim */
 	_Atomic unsigned up, deaths, delivered; /* seen by the receiver */
 	_Atomic unsigned exchanged;
-	_Atomic unsigned pause, paused; /* the other; the receiver sleeps */
-	_Atomic unsigned quit;		/* enum quit */
-	_Atomic unsigned rests;		/* the other has nothing on its way */
+	/* the other peer shall pause; the receiver is about to sleep */
+	_Atomic unsigned pause, paused;
+	_Atomic unsigned quit;	/* enum quit */
+	_Atomic unsigned rests; /* the other peer has nothing in flight */
 	size_t length;
 	_Atomic unsigned failed;
 } * shared;
@@ -135,11 +137,13 @@ static void await(const char *what, _Atomic unsigned *word, unsigned least)
 	}
 }
 
-/* The others' node, or the receiver's. */
+/* Open a port on the receiver's node or, with `others`, on the node of the
+ * receiver's peers. */
 static void open_port(const char *who, bool others,
 		      struct bcl_context **context, struct bcl_port **port)
 {
-	/* after which a packet ring, at the latest, misses who is dead */
+	/* a receiver on a packet ring notices a death by this time-out at the
+	 * latest */
 	if (way->counter)
 		setenv("BCL_PEER_TIMEOUT", "8s", 1);
 	setenv("BCL_RAILS", way->rails, 1);
@@ -149,8 +153,8 @@ static void open_port(const char *who, bool others,
 	must(who, !bcl_port_open(*context, NULL, port));
 }
 
-/* Until the receiver knows this peer: a card tells of one when it has said
- * something. */
+/* Connect to the receiver and greet: a card reports a new peer only after a
+ * first message from the peer. */
 static struct bcl_peer *call(const char *who, struct bcl_port *port)
 {
 	struct bcl_peer *peer;
@@ -172,7 +176,7 @@ static struct bcl_peer *call(const char *who, struct bcl_port *port)
 static void take(const struct bcl_event *event)
 {
 	static uint8_t bytes[LONG];
-	static char alive, spoken; /* what is known of a victim */
+	static char alive, spoken; /* a peer has greeted; its message came */
 	enum bcl_status status;
 	struct iovec iov = { bytes, sizeof(bytes) };
 	size_t i;
@@ -227,7 +231,7 @@ static void receiver(void)
 		if (!bcl_poll(port, &event)) {
 			take(&event);
 		} else if (atomic_load(&shared->pause)) {
-			/* long: only a wake-up ends it in time */
+			/* 20 s: only a wake-up ends this sleep in time */
 			atomic_store(&shared->paused, 1);
 			bcl_wait(port, UINT64_C(20000000000));
 		} else {
@@ -244,7 +248,7 @@ static void receiver(void)
 	exit(0);
 }
 
-/* ---- the other ---- */
+/* ---- the other peer ---- */
 
 static void other(void)
 {
@@ -286,7 +290,7 @@ static void victim(const struct kind *kind)
 	uint8_t bytes[BCL_MESSAGE_MAX];
 	struct iovec iov = { bytes, kind->length };
 
-	/* one thread, so that all of it is stepped */
+	/* one thread: the killer steps every instruction */
 	setenv("BCL_HELPER", "0", 1);
 	memset(bytes, 0xa5, sizeof(bytes));
 	open_port("victim", true, &context, &port);
@@ -316,7 +320,9 @@ static void step(pid_t pid)
 	await_stop(pid);
 }
 
-/* True: the n-th instruction was still inside. *n are those that were. */
+/* Kill a victim after *n instructions inside bcl_send(), or at the end of
+ * bcl_send(). Set *n to the number of instructions. True: the victim was still
+ * inside. */
 static bool kill_after(const struct kind *kind, unsigned *n, unsigned *killed)
 {
 	unsigned before, delivered = atomic_load(&shared->delivered), i;
@@ -335,7 +341,7 @@ static bool kill_after(const struct kind *kind, unsigned *n, unsigned *killed)
 		atomic_store(&shared->paused, 0);
 		atomic_store(&shared->pause, 1);
 		await("receiver pauses", &shared->paused, 1);
-		usleep(25000); /* until it sleeps: see BCL_SPIN, then yields */
+		usleep(25000); /* for BCL_SPIN and the receiver's yields */
 	}
 	for (i = 0; !atomic_load(&shared->in_send); i++) {
 		must("killer", i < STEPS_MAX);
@@ -348,8 +354,9 @@ static bool kill_after(const struct kind *kind, unsigned *n, unsigned *killed)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	++*killed;
-	/* the receiver learns of it by itself, asleep or not; by the card only
-	 * when it misses something, so that one does not wait for each */
+	/* inside a host the receiver notices the death without help, asleep or
+	 * awake; a card notices only when a sign of life is missing, too late
+	 * to wait for each death */
 	if (way->kinds == inside_host)
 		await("death", &shared->deaths, *killed);
 	atomic_store(&shared->pause, 0);
@@ -372,7 +379,8 @@ static pid_t start(void (*run)(void))
 	return pid;
 }
 
-/* From one of the first on, not the same for all kinds, to the last. */
+/* Kill after every stride-th instruction, from one of the first to the last. In
+ * the short tier each kind begins with a different instruction. */
 static void kill_everywhere(const struct kind *kind, unsigned *killed)
 {
 	unsigned stride = tier_long() ? 1 : STRIDE;
@@ -385,7 +393,8 @@ static void kill_everywhere(const struct kind *kind, unsigned *killed)
 	must("killer", most > 20);
 }
 
-/* From the first to the last, which it finds out first. */
+/* Find the number of instructions, then kill after some of them, from the first
+ * to the last. */
 static void kill_here_and_there(const struct kind *kind, unsigned *killed)
 {
 	unsigned samples = tier_long() ? LONG_SAMPLES : SAMPLES;
@@ -400,7 +409,8 @@ static void kill_here_and_there(const struct kind *kind, unsigned *killed)
 	printf("%s, %s: killed after %u of %u instructions, from 0 on\n",
 	       way->name, kind->name, samples, all);
 	must("killer", all > 20 * samples);
-	/* nobody sends again what is lost of a dead one, but not all is lost */
+	/* no process retransmits the frames of a dead victim, but some messages
+	 * arrive */
 	delivered = atomic_load(&shared->delivered) - delivered;
 	must("killer", delivered > 0 && delivered <= samples);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two processes, each with one port and the other as its peer, on virtual
- * nodes of this host: they talk through the card. What goes wrong in one ends
- * the test.
+ * Two processes on virtual nodes of this host. Each process has one port; the
+ * two ports are each other's peers and talk through the card. A failure in
+ * either process ends the test.
  */
 #ifndef BCL_TESTS_PAIR_H
 #define BCL_TESTS_PAIR_H
@@ -50,7 +50,8 @@ static struct {
 	char failure[256];  /* why pair_run() failed */
 } pair;
 
-/* It is said again when both sides have ended: there it is found. */
+/* pair_run() repeats the message when both sides have ended: at the end of the
+ * output a reader finds the cause. */
 static inline void pair_fail(const char *file, int line, const char *what)
 {
 	struct pair_shared *shared = pair.shared;
@@ -77,7 +78,7 @@ static inline uint64_t pair_counter(const char *name)
 	return counter_of(pair.context, name);
 }
 
-/* The next event that is not a peer coming up. */
+/* Wait for the next event, but skip the event of a new connection. */
 static inline void pair_event(struct bcl_event *event)
 {
 	do {
@@ -139,7 +140,7 @@ static inline void pair_check(const uint8_t *bytes, size_t length,
 		must(bytes[i] == (uint8_t)(i * 7 + (i >> 11) + seed));
 }
 
-/* Both are here. Progress goes on meanwhile. */
+/* Wait until both sides have come here. The port makes progress meanwhile. */
 static inline void pair_barrier(_Atomic unsigned *arrived)
 {
 	unsigned round = (*arrived)++ / 2;
@@ -175,7 +176,7 @@ static inline void pair_open(void)
 	must(info.path == BCL_PATH_CARD);
 }
 
-/* A side has ended as it must not. */
+/* Record the wrong end of a side, unless a side failed earlier. */
 static inline void pair_note_end(unsigned side, int status)
 {
 	struct pair_shared *shared = pair.shared;
@@ -189,9 +190,9 @@ static inline void pair_note_end(unsigned side, int status)
 }
 
 /*
- * Run both sides; returns when both have ended. `variables` are NAME=value
- * for both, NULL-terminated. A side that is killed must be expected: bit
- * `killed`. 0: all went well.
+ * Run both sides, and return when both have ended. `variables` are NAME=value
+ * for both sides, NULL-terminated. Bit n of `killed`: side n must end by a
+ * signal. Returns 0 on success.
  */
 static inline int pair_run(void (*side)(void), const char *const *variables,
 			   unsigned killed)

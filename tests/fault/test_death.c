@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Peers that die, that are stopped, and that only seem dead. */
+/* Dead peers, stopped peers, and peers that only seem dead. */
 #include "pair.h"
 
 static volatile unsigned sink;
@@ -23,7 +23,8 @@ static void hear_of_loss(void)
 	must(bcl_send(pair.peer, 1, 0, NULL, 0, 0) == BCL_ERR_DEAD);
 }
 
-/* Something for the peer, so that its silence is noticed; it may have been. */
+/* Send a message, so that the card notices the peer's silence, unless the card
+ * has noticed already. */
 static void lose(void)
 {
 	enum bcl_status status = bcl_send(pair.peer, 1, 0, NULL, 0, 7);
@@ -32,7 +33,7 @@ static void lose(void)
 	hear_of_loss();
 }
 
-/* The state of the other side's process, as in /proc; 0: it is no more. */
+/* The state of side 1's process, as in /proc; 0: the process is gone. */
 static char other_state(void)
 {
 	char path[64], state = 0;
@@ -60,7 +61,7 @@ static void await_kill(void)
 		usleep(1000);
 }
 
-/* The system says that nobody listens any more, long before the time-out. */
+/* The system reports a dead peer's closed socket, long before the time-out. */
 static void killed(void)
 {
 	await_kill();
@@ -68,7 +69,8 @@ static void killed(void)
 	pair.shared->left++;
 }
 
-/* Who has nothing to send asks now and then, and is told the same. */
+/* A card with nothing to send probes the peer now and then, and the system
+ * gives the same report. */
 static void killed_while_awaited(void)
 {
 	await_kill();
@@ -76,7 +78,7 @@ static void killed_while_awaited(void)
 	pair.shared->left++;
 }
 
-/* Nobody says anything: the time-out does. */
+/* A stopped peer is silent, and so is the system: only the time-out tells. */
 static void stopped(void)
 {
 	pair_say(1, NULL, 0);
@@ -92,7 +94,7 @@ static void stopped(void)
 	pair.shared->left++;
 }
 
-/* A rendezvous of this process with a node that only it has. */
+/* A rendezvous with a third node, which is in this process. */
 static void rendezvous_with_another(void)
 {
 	static uint8_t from[1 << 20], to[1 << 20];
@@ -132,9 +134,10 @@ enum {
 	AWAY = 10, /* seconds */
 };
 
-/* A program that is stopped, as in a debugger, for less than the time-out is
- * waited for, and delays nobody else. Meanwhile it is asked whether it is
- * there, every tenth of a second; what waits is not sent again. */
+/* Side 1 is stopped, as in a debugger, for less than the time-out. Side 0
+ * waits, and talks to a third node without delay. Meanwhile the card of side 0
+ * probes side 1 every tenth of a second and does not retransmit the waiting
+ * messages. */
 static void debugged(void)
 {
 	enum {
@@ -155,13 +158,13 @@ static void debugged(void)
 		for (i = 0; i < MESSAGES; i++)
 			pair_say(2, &i, sizeof(i));
 		for (start = pair_seconds(); pair_seconds() < start + AWAY;) {
-			/* its frames are not counted: both ends are ours */
+			/* frames inside this process do not count */
 			rendezvous_with_another();
 			frames -= pair_counter("card.frames_sent");
 			for (i = 0; i < 10; i++) {
 				bcl_wait(pair.port, 100000000);
 				while (!bcl_poll(pair.port, &event))
-					; /* the end of that rendezvous */
+					; /* events of the rendezvous */
 			}
 			frames += pair_counter("card.frames_sent");
 		}
@@ -180,8 +183,8 @@ static void debugged(void)
 	check_path();
 }
 
-/* A program that computes for five time-outs: its helper answers for
- * it, also by sending what was offered. */
+/* Side 1 computes for five time-outs. The helper of side 1 answers the peer
+ * meanwhile, and sends the offered memory. */
 static void computes(void)
 {
 	static uint8_t buffer[1 << 20];
@@ -192,7 +195,8 @@ static void computes(void)
 		pair_fill(buffer, sizeof(buffer), 3);
 		must(!bcl_offer(pair.peer, buffer, sizeof(buffer), 1, token));
 		pair_say(1, token, sizeof(token));
-		/* until it is read: the reader needs nothing else of us */
+		/* until the peer has read the offer: the peer needs nothing
+		 * else of this side */
 		while (!pair.shared->arrived || pair_seconds() < start + AWAY)
 			sink++;
 		pair_expect(BCL_EVENT_READ, 1);
@@ -211,8 +215,8 @@ static void computes(void)
 	}
 	must(pair_counter("card.lost") == 0);
 	check_path();
-	/* No storm: what was sent again has its count. A busy machine makes
-	 * some frames late in each of the rendezvous, as many as there are. */
+	/* No storm of retransmissions. A busy machine makes some frames late in
+	 * each rendezvous, so the limit grows with the frames sent. */
 	must(pair_counter("card.retransmitted") <
 	     1000 + pair_counter("card.frames_sent") / 8);
 }

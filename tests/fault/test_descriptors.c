@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In one rank of a job of two, the n-th call that needs a descriptor, or
- * memory, fails: once, or with all calls behind it. For every n the job does
- * its work or ends with an error that names the missing resource. The job never
+ * In one rank of a job of two, the n-th call for a descriptor, or for memory,
+ * fails: either once, or with all later calls. For every n the job does its
+ * work or ends with an error that names the missing resource. The job never
  * hangs.
  *
- * This program defines the functions of the system that need descriptors or
- * memory.
+ * This program defines the system's functions that need descriptors or memory.
  */
 #include <errno.h>
 #include <signal.h>
@@ -39,9 +38,9 @@ enum {
 	RANKS = 2,
 	BULK = 300000, /* bytes: offered and pulled */
 	SECONDS = 60,  /* the job counts as hanging after this time */
-	REFUSED = 3,   /* exit status: the library said that it failed */
+	REFUSED = 3,   /* exit status: a call of the library failed */
 	PROBES = 400,  /* largest n */
-	LEAST = 10,    /* calls that each job makes at least */
+	LEAST = 10,    /* calls of each job, at least */
 };
 
 enum kind {
@@ -49,10 +48,10 @@ enum kind {
 	MEMORY,
 };
 
-/* The calls of this process that fail. */
+/* The failing calls of this process. */
 static struct {
 	bool armed, forever;
-	unsigned rank; /* whose calls fail */
+	unsigned rank; /* the rank with the failing calls */
 	enum kind kind;
 	int error;
 	unsigned n;
@@ -145,7 +144,7 @@ int fcntl(int fd, int command, ...)
 	return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
-/* Descriptors that came with a packet are lost, and MSG_CTRUNC is set. */
+/* A failing call loses the descriptors of its packet and sets MSG_CTRUNC. */
 ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
 	ssize_t n = syscall(SYS_recvmsg, fd, message, flags);
@@ -289,8 +288,7 @@ static int end_of(pid_t pid)
 	return 1;
 }
 
-/* The ranks are not told that a rank has ended: launchers tell nothing, either.
- */
+/* The test tells no rank of the end of another, as launchers do not. */
 static bool run(const struct way *way, FILE *log)
 {
 	struct bcl_boot_job *job;

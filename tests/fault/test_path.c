@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path between two nodes becomes narrower while they use it, and goes away
- * for a while: in a network namespace, over its loopback.
+ * The path between two nodes becomes narrower while the nodes use it, and later
+ * is away for a while. The nodes are in a network namespace and use the
+ * loopback.
  */
 #include <sched.h>
 
@@ -54,7 +55,7 @@ static void narrower(void)
 	      "src 127.0.0.1 mtu lock 1000");
 	exchange(2);
 	exchange(3);
-	/* The other side has been told before it sent anything long. */
+	/* Side 1 hears of the narrower path before its first long frame. */
 	must(pair.side || pair_counter("udp.too_big") > 0);
 	must(pair_counter("card.lost") == 0);
 	pair_barrier(&pair.shared->arrived);

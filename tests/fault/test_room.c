@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that a control group cannot hold is refused: the system would end the
- * process instead. */
+/* The library refuses memory beyond the limit of a control group: the system
+ * would end the process instead. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ static bool put(const char *file, const char *text)
 	return done;
 }
 
-/* A group of either version, with the limit. */
+/* Make a control group of either version, with the limit. */
 static bool make_group(void)
 {
 	static const char *const places[][2] = {
@@ -65,7 +65,7 @@ static void allocate(void)
 
 	setenv("BCL_RAILS", "none", 1);
 	need(!bcl_open(NULL, &context));
-	/* what the group, the host, any host cannot hold */
+	/* more than the group, the host, or any host can hold */
 	need(bcl_memory_allocate(context, 2 * (size_t)LIMIT, 7, &memory) ==
 	     BCL_ERR_NOMEM);
 	need(bcl_memory_allocate(context, LIMIT, 7, &memory) == BCL_ERR_NOMEM);
@@ -74,7 +74,7 @@ static void allocate(void)
 	need(bcl_memory_allocate(context, SIZE_MAX, 7, &memory) ==
 	     BCL_ERR_NOMEM);
 	need(counter_of(context, "core.memory_refused") == 4);
-	/* what it can; then the same again, which it cannot */
+	/* one half fits; a second half does not */
 	need(!bcl_memory_allocate(context, LIMIT / 2, 7, &memory));
 	memset(bcl_memory_address(memory), 1, LIMIT / 2);
 	need(bcl_memory_allocate(context, LIMIT / 2, 7, &more) ==

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A storm: another process of the same user writes what comes to its mind into
- * the memory that the ranks of a job share, while they exchange messages, run
- * collectives, compute and sleep. A rank may get an error, and data that was
- * scribbled over. But a while after the last word was written each rank gets on
- * or has an error, and the job ends.
+ * A storm: the ranks of a job exchange messages, run collectives, compute and
+ * sleep. Meanwhile another process of the same user, the scribbler, writes
+ * random words into the ranks' shared memory. A rank may get an error, or data
+ * that the scribbler wrote over. But a while after the scribbler's last word
+ * each rank gets on or has an error, and the job ends.
  *
- * Which words: those that the library keeps there about messages, not the
- * messages themselves. In a message nobody could tell (CAVEATS.md).
+ * The scribbler changes only words that the library keeps about messages, never
+ * a message itself: no rank could notice a changed message (CAVEATS.md).
  *
  * Usage: test_scribble [SEED]
  */
@@ -39,20 +39,20 @@
 
 enum {
 	RANKS = 4,
-	POSITION = 4,  /* in a header, byte */
+	POSITION = 4,  /* byte of a header */
 	BULK = 200000, /* bytes, at most, of a message */
-	SECONDS = 60,  /* a job that takes so long hangs */
-	REFUSED = 3,   /* exit status: the library said that it failed */
+	SECONDS = 60,  /* a job counts as hanging after this time */
+	REFUSED = 3,   /* exit status: a call of the library failed */
 	FILES = 256,   /* mapped by the scribbler */
-	STORMS = 8,    /* or ten times as many: LONG */
+	STORMS = 8,    /* ten times as many in the long tier */
 	STROKES = 300, /* words written in a storm */
 	IN_A_ROW = 16, /* without a pause, at most */
 	PAUSE = 2000,  /* us, at most */
 };
 
 static struct shared {
-	_Atomic unsigned round[RANKS]; /* that each is in */
-	_Atomic unsigned last;	       /* for all of them */
+	_Atomic unsigned round[RANKS]; /* the current round of each */
+	_Atomic unsigned last;	       /* the last round of all ranks */
 	_Atomic unsigned audits, lost;
 } * shared;
 
@@ -73,7 +73,7 @@ static bool refused(enum bcl_status status)
 	return status != BCL_OK;
 }
 
-/* With both neighbours. */
+/* Exchange messages with both neighbours. */
 static bool exchange(struct bcl_adi *adi, size_t length, unsigned round)
 {
 	static uint8_t out[BULK], in[2][BULK];
@@ -110,7 +110,7 @@ static bool collect(struct bcl_team *team, unsigned round)
 	}
 }
 
-/* False: it got an error. The rounds of all ranks are alike. */
+/* False: the rank got an error. All ranks play the same rounds. */
 static bool play(struct bcl_adi *adi, struct bcl_team *team, unsigned rank)
 {
 	static const size_t lengths[] = { 8, 40, 1000, 4000, 60000, BULK };
@@ -121,7 +121,7 @@ static bool play(struct bcl_adi *adi, struct bcl_team *team, unsigned rank)
 		if (!exchange(adi, lengths[round % 6], round) ||
 		    !collect(team, round))
 			return false;
-		/* it computes, and the others sleep */
+		/* as if the rank computed; the remaining ranks go to sleep */
 		if (round % 16 == rank)
 			usleep(50000);
 	}
@@ -138,7 +138,7 @@ static int rank_main(unsigned rank)
 	setenv("BCL_RAILS", "none", 1);
 	setenv("BCL_PEER_TIMEOUT", "1s", 1);
 	setenv("BCL_LOG", "error", 1);
-	/* it can be short of room */
+	/* a small ring: senders can be short of room */
 	setenv("BCL_RING_SLOTS", "256", 1);
 	if (bcl_adi_open(NULL, &adi) || bcl_team_world(adi, &team))
 		return REFUSED;
@@ -156,7 +156,7 @@ static struct file {
 	ino_t number;
 	uint8_t *memory;
 	size_t size;
-	bool pair; /* else a node's */
+	bool pair; /* false: a node's segment */
 } files[FILES];
 static unsigned nfiles;
 
@@ -185,7 +185,8 @@ static void map_file(const char *path, bool pair)
 	close(fd);
 }
 
-/* What a rank shares: it keeps descriptors of no segment. */
+/* Map the segments that a rank shares. The paths come from /proc: ranks keep no
+ * descriptors of segments. */
 static void map_files(pid_t pid)
 {
 	char line[512], range[64], path[400];
@@ -207,7 +208,8 @@ static void map_files(pid_t pid)
 	fclose(maps);
 }
 
-/* Of headers the position: the rest is the message's. */
+/* A random word of a pair. In a header only the position changes: the rest
+ * belongs to the message. */
 static uint8_t *place_in_pair(const struct file *file)
 {
 	struct bcl_segment_head *head = (void *)file->memory;
@@ -235,7 +237,7 @@ static uint8_t *place_in_pair(const struct file *file)
 	}
 }
 
-/* The flag lines and the slots, whose data is data. */
+/* A word of a flag line, or the first word of a slot: the rest is payload. */
 static uint8_t *place_in_node(const struct file *file)
 {
 	struct bcl_node node;
@@ -327,10 +329,10 @@ static bool storm(uint64_t seed, unsigned *losses)
 	nfiles = 0;
 	for (rank = 0; rank < RANKS; rank++)
 		map_files(pids[rank]);
-	/* each pair of neighbours, and the node's */
+	/* a segment of each pair of neighbours, and the node's */
 	need(nfiles > RANKS);
 	scribble_all();
-	/* nobody is further than that from another */
+	/* ranks are never more than 2 * RANKS rounds apart */
 	for (rank = 0; rank < RANKS; rank++)
 		if (last < shared->round[rank])
 			last = shared->round[rank];
@@ -360,7 +362,7 @@ int main(int argc, char **argv)
 	}
 	printf("%u storms, %u ranks lost another, %u audits\n", storms, losses,
 	       audits);
-	/* else nothing was harmed */
+	/* without losses and audits the storms harmed nothing */
 	need(argc > 1 || (losses && audits));
 	return right ? 0 : 1;
 }

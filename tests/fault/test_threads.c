@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Four threads of each process, each with a port of its own, talk at once
- * through one card.
+ * Four threads of each process talk at once through one card. Each thread has a
+ * port of its own.
  */
 #include <pthread.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everything that goes over the wire, while frames are lost, doubled,
- * reordered and damaged in both directions, 20 % of each: over UDP and, in a
- * network namespace, over a packet ring, both, and two packet rings at once.
+ * All kinds of traffic over the wire, while injected faults lose, double,
+ * reorder and damage frames in both directions, 20 % of each: over UDP and, in
+ * a network namespace, over a packet ring, both, and two packet rings at once.
  *
  * Usage: test_wire [SEED [WAY]]
  */
@@ -23,7 +23,7 @@ static const struct way {
 	const char *name, *rails;
 	const char *net[2]; /* of each side; NULL: the loopback */
 	bool udp, packet;
-	size_t most, length; /* of messages that are sent, and fetched */
+	size_t most, length; /* bytes: limit of a message, of a rendezvous */
 } ways[] = {
 	{ "UDP", "BCL_RAILS=udp", { NULL, NULL }, true, false, 2000, LONG },
 	{ "a packet ring",
@@ -51,7 +51,7 @@ static const struct way {
 
 static const struct way *way;
 
-/* Bytes that left by the interface, as the system counts them. */
+/* Bytes sent by the interface, as the system counts them. */
 static unsigned long long left_by(const char *interface)
 {
 	unsigned long long bytes = 0;
@@ -194,8 +194,8 @@ static bool enough(void)
 	return mine && other;
 }
 
-/* Half of the time four time-outs in a row go unanswered: then a rail is given
- * up, and by chance it stays so for seconds. */
+/* Half of the time four time-outs in a row go unanswered. Then the card gives a
+ * rail up, and by chance the rail stays down for seconds. */
 static void side(void)
 {
 	double start = pair_seconds();
@@ -233,13 +233,13 @@ enum {
 	NWAYS = sizeof(ways) / sizeof(ways[0])
 };
 
-/* Of each way, which is a process. */
+/* The result of a way. Each way runs in a process of its own. */
 struct run {
 	int status;
 	char failure[sizeof(pair.failure)];
 };
 
-/* At the end of the output: what the other ways print came between. */
+/* Print the failures at the very end, where no way prints in between. */
 static void report(const struct run *runs, const char *seed)
 {
 	unsigned i;
@@ -264,7 +264,7 @@ static void start(struct run *run, const char *seed)
 	exit(run->status);
 }
 
-/* All ways at once: mostly they wait for time-outs. */
+/* Run all ways at once: most of the time all wait for time-outs. */
 int main(int argc, char **argv)
 {
 	struct run *runs =

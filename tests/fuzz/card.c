@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card as a whole: two cards, and whatever can happen to them in any
- * order, as the input says: requests and indices as a user can write them,
- * control calls, frames changed on the way, links and time.
+ * The card as a whole: the input says what happens to two cards, in any order.
+ * A user can write any requests and indices; beside them there are control
+ * calls, frames changed on the way, links and time.
  */
 #include <string.h>
 
@@ -19,8 +19,8 @@ enum operation {
 	CONNECT, /* card */
 	PART,	 /* card, 4 - 6: DISCONNECT, ISOLATE, REJOIN */
 	RAIL,	 /* card, rail, up, mtu / 64 */
-	CLOSE,	 /* card: its port, and open it again */
-	CHANGE,	 /* frame of the last ones, offset, up to 8 bytes: inject it */
+	CLOSE,	 /* card: close the port, and open a new port */
+	CHANGE,	 /* one of the last frames, offset, up to 8 bytes: inject */
 	LINK,	 /* rail, up */
 	TIME,	 /* microseconds, shifted by the high bits */
 	RESTART, /* card */

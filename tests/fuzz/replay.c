@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a harness over its corpus where there is no libFuzzer: NAME.replay
- * takes the files of NAME.corpus/, or those of its arguments.
+ * Runs a harness over its corpus where there is no libFuzzer: NAME.replay reads
+ * the files of NAME.corpus/, or the files named by arguments.
  */
 #include <dirent.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hostile bytes in a shared segment. Two ports of this process are connected;
- * the input is what the one does to the other: messages of any type and
- * content where the next one is expected, bytes anywhere in the segment,
- * between polls and operations of the victim. It may lose its peer, never its
- * memory.
+ * Hostile bytes in a shared segment. Two ports of this process are connected,
+ * the victim and the attacker. The input says how the attacker acts between
+ * polls and operations of the victim: the attacker writes messages of any type
+ * and content at the place of the next message, or bytes anywhere in the
+ * segment. The victim may lose its peer, never its memory.
  *
- * Attach goes to a child that does nothing, so that hostile addresses harm
- * nobody.
+ * The victim's copies by attach go to a child that does nothing, so that
+ * hostile addresses harm nobody.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ enum operation {
 	POLL,
 	SEND,
 	OFFER,
-	PULL, /* a token of the input */
+	PULL, /* with a token made by the input */
 	POST,
 	PUT,
 	GET,
@@ -128,7 +128,7 @@ static struct bcl_connection *connect_ports(struct bcl_port *victim,
 	return peer->path;
 }
 
-/* A message where the victim looks for the next one. */
+/* Write a message where the victim looks for the next message. */
 static void message(struct bcl_connection *c)
 {
 	bool half = take(1) & 1;
@@ -235,7 +235,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	must(!bcl_context_open(&quiet, NULL, -1, &context));
 	must(!bcl_memory_register(context, registered, sizeof(registered), 7,
 				  &memory));
-	/* from the heap, where every overrun is noticed */
+	/* from the heap, where a sanitizer notices every overrun */
 	for (i = 0; i < 4; i++)
 		must((buffers[i] = malloc(ROOM)));
 	return 0;

@@ -50,7 +50,7 @@ static bool record(struct world *world, struct world_frame *frame)
 	return true;
 }
 
-/* What card 1 says to card 0 while it does something. */
+/* Record the frames from card 1 to card 0 during the operations. */
 static void frames(const char *name, const uint8_t *ops, unsigned nops,
 		   uint32_t length, unsigned drop)
 {

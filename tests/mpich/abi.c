@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of MPI's binary interface a program is compiled with: handles,
- * constants, the layout of a status, attributes, a callback. Rank 0 names the
- * device of the library it runs on.
+ * The parts of MPI's binary interface that end up in a compiled program:
+ * handles, constants, the layout of a status, attributes, a callback. Rank 0
+ * names the device of its MPI library.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rank 0 sleeps, outside MPI, before it sends to the others. Each of them waits
- * in MPI_Recv, in as many threads as said (0: MPI_THREAD_SINGLE), and none may
- * take more than a tenth of that time from the processors, which is not more
- * where much else runs: blocked THREADS.
+ * Rank 0 sleeps, outside MPI, before it sends to the remaining ranks. Each of
+ * the receiving ranks waits in MPI_Recv, in THREADS threads (0:
+ * MPI_THREAD_SINGLE). No rank may use more processor time than a tenth of the
+ * waiting time. Processor time does not grow on a busy machine.
+ * Usage: blocked THREADS
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@ static void fail(const char *what)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Of all threads of this process, those of the library too. */
+/* Processor time of all threads of the process, with the library's. */
 static double processor_seconds(void)
 {
 	struct timespec t;

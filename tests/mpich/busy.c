@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rank 0 offers a long message to each other rank, whom it has met before, and
- * computes for SECONDS without a call of MPI. Meanwhile the others receive it,
- * exchange long messages in a ring of theirs, and say so by files
- * DIRECTORY/RANK, for which rank 0 goes on computing if it has to: busy
- * DIRECTORY SECONDS.
+ * Rank 0 has met all ranks. It offers a long message to each rank and computes
+ * for SECONDS without a call of MPI. Meanwhile the remaining ranks receive the
+ * message, exchange long messages in a ring among themselves, and create the
+ * files DIRECTORY/RANK. If a file is missing after SECONDS, rank 0 computes on.
+ * Usage: busy DIRECTORY SECONDS
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	LENGTH = 1 << 20, /* integers, beyond what is sent at once */
+	LENGTH = 1 << 20, /* integers: too many for an eager message */
 	ROUNDS = 10,
 	PATIENCE = 100, /* seconds */
 };

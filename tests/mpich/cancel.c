@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends of rank 0 that are cancelled: those that rank 1 does not receive are,
- * others are not. A short one has left and arrives. Then long messages that are
- * received.
+ * Rank 0 cancels sends. MPI cancels a send without a receive. A short message
+ * may have left already, and then arrives. A send that rank 1 is receiving is
+ * not cancelled. Last, rank 1 receives long messages.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static int is_cancelled(MPI_Request request)
 	return cancelled;
 }
 
-/* Every second byte: MPICH packs it. */
+/* Every second byte: MPICH packs the data. */
 static MPI_Datatype sparse(void)
 {
 	MPI_Datatype type;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What may go wrong when a communicator's operations are a team's: ranks that
- * describe the same data differently, operations of MPICH's own under way,
- * wrong lengths, groups beyond what there are teams for. Says of which
- * operations the teams had some.
+ * Difficult cases for the collective operations of communicators that use a
+ * team: ranks describe the same data differently, operations of MPICH itself
+ * are under way, lengths are wrong, groups are more than the teams. Rank 0
+ * prints the operations that teams carried out.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void check(int holds, const char *what)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* An int of a rank for a rank. */
+/* The int at i from one rank for another. */
 static int value(int from, int to, int i)
 {
 	return (from * 100 + to) * 1000 + i;
@@ -81,7 +81,7 @@ static int holds(const struct block *b, int at, int from, int to)
 	return 1;
 }
 
-/* Rank r has r + 1 integers for each other. */
+/* Rank r sends r + 1 integers to each rank. */
 static void exchange(MPI_Comm comm)
 {
 	int *out = malloc((size_t)(size * size) * sizeof(*out));
@@ -207,8 +207,8 @@ static void reductions(MPI_Comm comm)
 	MPI_Op_free(&op);
 }
 
-/* The others wait, before they come here, for what only MPICH's progress
- * engine brings on. */
+/* All ranks but rank 0 wait, before the barrier, for a request that only
+ * MPICH's progress engine completes. */
 static void something_under_way(MPI_Comm comm)
 {
 	MPI_Request request;
@@ -221,7 +221,7 @@ static void something_under_way(MPI_Comm comm)
 		MPI_Barrier(comm);
 }
 
-/* Each rank frees the communicator when it can, nobody waits. */
+/* Each rank frees the communicator at once, and waits for no rank. */
 static void free_while_busy(void)
 {
 	int buffer = -1, partner = rank ^ 1;
@@ -275,7 +275,7 @@ static int is_near(void)
 }
 
 /* A broadcast of any length is one operation between nodes. Inside a node a
- * long one is two, of which the first takes no message. */
+ * long broadcast is two operations, and the first takes no message. */
 static void send_once(void)
 {
 	static const int lengths[] = { 1, 48, 49, 1000, 100000 };
@@ -358,7 +358,7 @@ int main(int argc, char **argv)
 	free_while_busy();
 	send_once();
 	wrong_length(1, 10);
-	if (is_near()) { /* else the team would be over */
+	if (is_near()) { /* between nodes an error ends the team */
 		wrong_length(1000, 900);
 		wrong_length(900, 1000);
 		wrong_length(10, 1000);

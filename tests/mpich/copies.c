@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often the bytes of a short message are copied where it is received, from
- * where the library has them: if its receive is posted before it is sent, and
- * if that is late, when the message has come. Counted are memcpy() and its
- * like, of this program, of libmpi and libbcl, in rank 1.
+ * How often rank 1, the receiver, copies the bytes of a short message after the
+ * library has received them: with a receive posted before the send, and with a
+ * late receive, posted after the message has come. Rank 1 counts the bytes of
+ * memcpy() and memmove(), called by this program, libmpi or libbcl.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -12,7 +12,7 @@
 enum {
 	N = 100, /* messages of each length */
 	LONGEST = 8192,
-	PIECE = 256, /* bytes: what is shorter belongs to no message */
+	PIECE = 256, /* bytes: a shorter copy belongs to no message */
 };
 
 static long copied; /* bytes */
@@ -20,7 +20,7 @@ static int rank;
 
 /* ---- counting ---- */
 
-#pragma GCC visibility push(default) /* before those of all libraries */
+#pragma GCC visibility push(default) /* hides the libraries' functions */
 void *memmove(void *to, const void *from, size_t n);
 void *memcpy(void *to, const void *from, size_t n);
 #pragma GCC visibility pop

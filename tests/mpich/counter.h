@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-/* One of the library's counters, which are performance variables. */
+/* A counter of the library, read as a performance variable of MPI_T. */
 static inline unsigned long long counter(const char *name)
 {
 	unsigned long long value = 0;

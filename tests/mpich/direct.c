@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MPI_Recv() of rank 1 waits for a message of rank 0 while other things come:
- * messages with other tags and of rank 2, long and synchronous ones, one that
- * is too long for the buffer. Each time the awaited message is received, in
- * order, and the others are still there. And MPI_Isend() of short messages
- * completes at once; what is cancelled too late is received.
+ * Rank 1 waits in MPI_Recv() for a message of rank 0, and gets further messages
+ * meanwhile: with another tag, from rank 2, long, synchronous, or too long for
+ * the buffer. Each time rank 1 receives the awaited message, in order, and the
+ * rest later. MPI_Isend() of a short message completes at once, and a send that
+ * is cancelled too late is received.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void send_to_1(int value, int tag, MPI_Comm comm)
 	MPI_Send(&value, 1, MPI_INT, 1, tag, comm);
 }
 
-/* Receives a number with a buffer for more, and checks the status. */
+/* Receive a number into a larger buffer, and check the status. */
 static int receive(int source, int tag, int expected, MPI_Comm comm)
 {
 	int value[4] = { -1, -1, -1, -1 }, count;
@@ -55,7 +55,7 @@ static int receive(int source, int tag, int expected, MPI_Comm comm)
 	return value[0];
 }
 
-/* ---- what rank 0 sends, and how rank 1 receives ---- */
+/* ---- sends of rank 0, and receives of rank 1 ---- */
 
 static void send_alone(void)
 {
@@ -155,7 +155,7 @@ static void receive_too_long(void)
 	receive_alone();
 }
 
-/* A receive that was posted earlier gets the first of two messages. */
+/* The receive posted first gets the first of two messages. */
 static void send_two(void)
 {
 	send_to_1(1, AWAITED, MPI_COMM_WORLD);
@@ -173,7 +173,7 @@ static void receive_two(void)
 	need(first == 1, "not in order");
 }
 
-/* Requests of messages that have left, used in every way. */
+/* Use the requests of sent messages in every way. */
 static void send_window(void)
 {
 	MPI_Request request[WINDOW];
@@ -227,7 +227,7 @@ static const struct {
 
 /* ---- rounds ---- */
 
-/* Rank 1 tells the others that it is about to receive. */
+/* Rank 1 tells each rank to send, just before the receive. */
 static void go(int rank)
 {
 	int i;

@@ -2,12 +2,12 @@
 /*
  * Jobs that meet:
  *
- *	jobs serve FILE   opens a port, writes its name there, takes calls
- *	jobs call FILE    calls
- *	jobs spawn        starts as many processes as it has
+ *	jobs serve FILE   opens a port, writes the port's name to FILE, accepts
+ *	jobs call FILE    connects to the port
+ *	jobs spawn        starts as many processes as the job has
  *
- * All ranks of both sides exchange messages, short and long, some times; each
- * meeting is a new connection.
+ * All ranks of both sides exchange messages, short and long, several times.
+ * Each meeting is a new connection.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Long messages from rank 0 to rank 1, contiguous and not: they are announced,
- * and take the way that the argument names. Inside a node (node) both sides
- * copy; between two (card) the sender's memory is where frames are sent from.
+ * Rank 0 sends long messages to rank 1, contiguous and sparse. Rank 0 announces
+ * the messages, and the argument names the way of the data. `node`: inside a
+ * node both sides copy. `card`: between two nodes the card sends frames
+ * straight from the sender's memory.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 enum {
 	LONG = 4 << 20, /* bytes */
 	N = 10,
-	TRIES = 200, /* so many until both sides have copied */
+	TRIES = 200, /* messages, at most, until both sides have copied */
 };
 
 typedef unsigned long long number;
@@ -22,7 +23,7 @@ static int rank;
 static char buffer[2 * LONG];
 static MPI_Datatype every_second; /* of 2 LONG bytes, in pieces of 64 */
 
-/* The byte at i of message n, if it is sent. */
+/* The value of byte i in message n. */
 static char value(int i, int n)
 {
 	return (char)(i * 7 + i / LONG + n);
@@ -33,7 +34,8 @@ static int is_sent(int i, int sparse)
 	return sparse ? !(i / 64 % 2) : i < LONG;
 }
 
-/* Whether the message has come as it was sent. */
+/* Send message n on rank 0; on rank 1 receive the message and return whether
+ * the bytes are right. */
 static int message(int n, int sparse)
 {
 	MPI_Datatype type = sparse ? every_second : MPI_CHAR;
@@ -60,7 +62,7 @@ static int check(int holds, const char *what, number n)
 	return holds;
 }
 
-/* Half of them sparse. */
+/* Every second message is sparse. */
 static int messages(const char *where)
 {
 	number pulled = counter("bcl_shm_bytes_pulled");
@@ -81,7 +83,8 @@ static int messages(const char *where)
 	return right & check(packed < LONG, "bytes packed for frames", packed);
 }
 
-/* A sender copies what its receiver has not begun, if it has a processor. */
+/* A sender with a free processor copies the pieces that its receiver has not
+ * begun. */
 static int both_copy(void)
 {
 	int i, joined = 0, right = 1;

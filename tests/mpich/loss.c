@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last rank dies, while each of the others is blocked in an operation with
- * it (loss apart), or all in a collective one (loss together), or it falls
- * silent and nothing else tells of it (loss silent). These fail, and so does
- * what they do with it later, whatever it is; they go on with one another. Each
- * says when, in ms.
+ * The last rank dies. The argument says in what operation each living rank
+ * waits: `apart`: an operation with the dead rank; `together`: a collective
+ * operation. With `silent` the last rank stops instead, the living ranks wait
+ * as with `apart`, and only the silence tells of the loss. The operations of
+ * the living ranks fail, and so does each later operation with the dead rank.
+ * The living ranks go on with one another. Each rank prints the time of its
+ * death, or of its failures, in ms.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -16,7 +18,7 @@
 
 enum {
 	LONG = 1 << 20,	      /* bytes */
-	UNTIL_DEATH = 300000, /* us, in which the others begin to wait */
+	UNTIL_DEATH = 300000, /* us, for the living ranks to begin to wait */
 };
 
 static int rank, size, dead;
@@ -31,7 +33,7 @@ static void need(int condition, const char *what)
 	_exit(1);
 }
 
-/* Of a clock that all processes of a machine share. */
+/* Print the time, in ms of a clock shared by all processes of a machine. */
 static void say_when(const char *what)
 {
 	struct timespec now;
@@ -41,7 +43,8 @@ static void say_when(const char *what)
 	fflush(stdout);
 }
 
-/* The text says what happened, and fits where programs have room for it. */
+/* The text names the loss, and fits into a program's buffer of
+ * MPI_MAX_ERROR_STRING bytes. */
 static void check_text(int error)
 {
 	char text[4 * MPI_MAX_ERROR_STRING];
@@ -84,7 +87,7 @@ static void fail_apart(void)
 	}
 }
 
-/* One that nobody can finish without the dead. */
+/* No rank can finish a collective operation without the dead rank. */
 static void fail_together(void)
 {
 	int one = 1, sum;
@@ -96,7 +99,7 @@ static void fail_together(void)
 	     "the dead has broadcast something");
 }
 
-/* Some may leave before the loss is known; then they fail. */
+/* Sends may succeed until the rank knows of the loss; then all fail. */
 static void fail_to_send(int length, int synchronous)
 {
 	MPI_Request request;
@@ -111,7 +114,7 @@ static void fail_to_send(int length, int synchronous)
 	} while (!error);
 }
 
-/* It has left long ago, and nobody will match it. */
+/* The message left long before the death, and no receive matches. */
 static void fail_unmatched(MPI_Request *sent)
 {
 	need(status_of(sent), "a synchronous send was not told of the loss");
@@ -124,7 +127,7 @@ static void fail_to_receive(MPI_Request *posted)
 			    MPI_STATUS_IGNORE));
 }
 
-/* Around the ring of those that live. */
+/* Exchange messages around the ring of living ranks. */
 static void go_on(int length)
 {
 	int to = (rank + 1) % dead, from = (rank + dead - 1) % dead;

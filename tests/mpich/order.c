@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages from rank 0 to rank 1, all with one tag, sent in all modes, lengths
- * and kinds of types in an order that is random (order SEED): they arrive in
- * the order in which they were sent, each as it was. In one communicator after
- * the other: of both ranks, a copy of it, one between two groups. Before that
- * sends to nobody and to oneself. "order SEED announced": what is long enough
- * for MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE is not sent before it is asked for.
+ * Rank 0 sends messages to rank 1, all with one tag, in modes, lengths and
+ * kinds of types drawn at random (order SEED). The messages arrive in the order
+ * of the sends, with the right data. The ranks use three communicators in turn:
+ * MPI_COMM_WORLD, a copy, and an intercommunicator. Before, each rank sends to
+ * MPI_PROC_NULL and to itself. `order SEED announced`: rank 0 announces
+ * messages above MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE, and sends only on request.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -21,13 +21,13 @@ enum {
 	ROUNDS = 12,	 /* in each communicator */
 	MESSAGES = 100,	 /* of a round */
 	SHORT = 500,	 /* bytes */
-	LONGEST = 40000, /* bytes; a round's do not fit in a ring */
+	LONGEST = 40000, /* bytes; a round's messages do not fit in a ring */
 	EXTENT = 2 * LONGEST,
 	NAP = 2000, /* us: the receiver begins when the ring is full */
 };
 
 enum mode {
-	PLAIN, /* twice as often */
+	PLAIN, /* MPI_Send(), twice as often as the rest */
 	PLAIN_AGAIN,
 	LATER,
 	SYNCHRONOUS,
@@ -39,8 +39,8 @@ enum shape {
 	BYTES,
 	BYTES_AGAIN,
 	WORDS,
-	DENSE, /* a type of its own, without gaps */
-	APART, /* every other byte */
+	DENSE, /* a derived type without gaps */
+	APART, /* every second byte */
 	SHAPES,
 };
 
@@ -52,7 +52,7 @@ struct message {
 };
 
 static int rank, wrong;
-static uint64_t state; /* of the same numbers at both ranks */
+static uint64_t state; /* of the random numbers, the same at both ranks */
 static MPI_Datatype types[SHAPES];
 static unsigned char room[MESSAGES][EXTENT], got[EXTENT];
 
@@ -62,7 +62,7 @@ static unsigned draw(unsigned n)
 	return (unsigned)(state >> 33) % n;
 }
 
-/* Around the lengths where another way begins, and any. */
+/* Lengths near the limits between two ways of messages, and any length. */
 static int draw_bytes(void)
 {
 	static const int some[] = { 0,	 8,    16,   40,   48,	 64,
@@ -141,7 +141,7 @@ static void say(const struct message *messages, MPI_Comm comm, int other)
 	for (int i = 0; i < MESSAGES; i++) {
 		fill(room[i], &messages[i]);
 		send(room[i], &messages[i], comm, other, &requests[i]);
-		/* so that some of what is queued leaves before the next */
+		/* some queued messages leave before the next send */
 		if (i % 2)
 			MPI_Iprobe(other, TAG, comm, &flag, &statuses[0]);
 	}
@@ -185,7 +185,7 @@ static void round_of(MPI_Comm comm, int other)
 		for (i = 0; i < MESSAGES; i++)
 			hear(&messages[i], comm, i);
 	}
-	/* the receiver has drawn, too */
+	/* rank 1 has drawn more numbers than rank 0: share the state */
 	MPI_Bcast(&state, sizeof(state), MPI_BYTE, 1, MPI_COMM_WORLD);
 }
 
@@ -204,7 +204,7 @@ static void nobody_and_oneself(void)
 	}
 }
 
-/* Short ones, which are announced all the same. */
+/* The messages are short, but rank 0 announces them, and rank 1 pulls. */
 static void announced(void)
 {
 	unsigned long long before = counter("bcl_shm_bytes_pulled"), pulled;

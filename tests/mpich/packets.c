@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two ranks of a node: how many packets their messages take. An answer of 40
- * bytes goes by the line of the pair, one of 4 KB in two, one of a row in one,
- * 16 KB are not announced.
+ * Counts the packets of messages between two ranks of a node. An answer of 40
+ * bytes goes by the pair line. An answer of 4 KB takes two packets; in a row a
+ * message of 4 KB takes one packet. Messages of 16 KB are not announced.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -30,7 +30,8 @@ static void hear(int bytes)
 		 MPI_STATUS_IGNORE);
 }
 
-/* Packets that this rank sends for n messages there, each answered if so. */
+/* Packets that this rank sends for N messages from rank 0 to rank 1. With
+ * `answered`, rank 1 answers each message. */
 static unsigned long long packets(int bytes, int answered)
 {
 	unsigned long long before = counter("bcl_shm_messages_ring");
@@ -50,7 +51,7 @@ static int is_about(const char *what, unsigned long long n,
 		    unsigned long long expected)
 {
 	printf("rank %d: %s: %llu packets\n", rank, what, n);
-	/* and some that keep the peace, at the beginning */
+	/* a few packets at the beginning belong to no message */
 	return n >= expected && n <= expected + N / 10;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where ranks are, a line each: the rank, the name of its node, the ranks with
- * which it shares memory, and the processors that it may use.
+ * Prints a line for each rank: the rank, the name of its node, the ranks with
+ * which the rank shares memory, and the processors that the rank may use.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -41,10 +41,11 @@ static int add_neighbours(char *text, int room)
 }
 
 /*
- * Rank 0 on one side, all others on the other: an intercommunicator of a node
- * has those of it on either side, and is there where both have some. Rank 1
- * must be beside rank 0: MPICH wants the first process of each side to be in
- * one.
+ * Split an intercommunicator by nodes. Rank 0 is alone on one side, and all
+ * remaining ranks are on the second side. A node with ranks of both sides gets
+ * an intercommunicator of its ranks; any other node gets none. Rank 1 must be
+ * on the node of rank 0: MPICH wants the first process of each side to be in an
+ * intercommunicator of a node.
  */
 static void split_between_groups(int rank, int size)
 {
@@ -83,7 +84,7 @@ static void split_between_groups(int rank, int size)
 	free(nodes);
 }
 
-/* As the kernel writes it. */
+/* Add the list of allowed processors, as the kernel writes the list. */
 static void add_processors(char *text, int room)
 {
 	static const char key[] = "Cpus_allowed_list:\t";

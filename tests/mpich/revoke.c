@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A communicator is revoked by its last rank, while each of the others waits in
- * an operation on it that nobody ends: `revoke barrier`, `bcast`, `recv`. That
- * fails, and so does what they do with it later; one of other processes goes
- * on.
+ * The last rank revokes a communicator. Meanwhile each of the remaining ranks
+ * waits in an operation on the communicator (`revoke barrier`, `bcast`,
+ * `recv`), and the last rank never joins. The operation fails, and so does each
+ * later operation on the communicator. Communicators of two ranks go on.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum {
 	LONG = 1 << 20,	     /* bytes */
-	UNTIL_THEN = 200000, /* us, in which the others begin to wait */
+	UNTIL_THEN = 200000, /* us, for the other ranks to begin to wait */
 };
 
 static char buffer[LONG];
@@ -40,7 +40,7 @@ static int receive(MPI_Comm comm, int from)
 	return MPI_Recv(buffer, 1, MPI_CHAR, from, 0, comm, MPI_STATUS_IGNORE);
 }
 
-/* Nobody comes who would end it. */
+/* Wait in an operation. The last rank does not come. */
 static int wait_in(const char *what, MPI_Comm comm)
 {
 	if (!strcmp(what, "barrier"))
@@ -50,7 +50,7 @@ static int wait_in(const char *what, MPI_Comm comm)
 	return receive(comm, size - 1);
 }
 
-/* Meanwhile there are messages of the communicator that nobody receives. */
+/* Meanwhile messages of the communicator lie unreceived. */
 static void be_revoked(const char *what, MPI_Comm comm)
 {
 	MPI_Request request;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The control variables of MPI_T that are the library's settings, a line each:
- * NAME=VALUE. None can be written.
+ * Prints the library's settings, a line each: NAME=VALUE. The settings are
+ * control variables of MPI_T, and a program cannot write them.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages of 0 to 20 bytes between two ranks of a node, before and after their
- * receive is posted: into characters, into every other character, into words
- * and into a buffer that is too short. Nothing beside them may be written.
+ * Messages of 0 to 20 bytes between two ranks of a node, before and after the
+ * receive is posted: into characters, into every second character, into words
+ * and into a buffer that is too short. The receiver writes nothing beside the
+ * message.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static const char *const names[] = { "characters", "apart", "words",
 				     "too short" };
 
 static char sent[LONGEST], got[ROOM];
-static MPI_Datatype apart; /* one of two characters */
+static MPI_Datatype apart; /* every second character */
 static int wrong;
 
 static void complain(enum shape shape, int bytes, int early, const char *what)
@@ -96,7 +97,7 @@ static void hear(enum shape shape, int bytes, int early)
 
 	memset(got, UNTOUCHED, sizeof(got));
 	if (early) {
-		/* what has come before this message has, too */
+		/* rank 0 sends this message last: the tested message is here */
 		MPI_Recv(NULL, 0, MPI_CHAR, 0, LONGEST + 1, MPI_COMM_WORLD,
 			 MPI_STATUS_IGNORE);
 		error = MPI_Recv(got, count, type, MPI_ANY_SOURCE, bytes,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory shared within a node: windows NODE-SIZE near|far PUTS.
- * The ranks of a node, as many as said, write one another's part of a shared
- * window by stores and by puts, and all ranks count in windows over all nodes.
- * Last, PUTS times a put, a get and two atomics at a rank of this node or of
- * another: who compares the library's counters sees by what way they went.
+ * The NODE-SIZE ranks of a node write one another's part of a shared window by
+ * stores and by puts. All ranks count in windows over all nodes. Last, each
+ * rank makes PUTS times a put, a get and two atomics at a rank of the same node
+ * (near) or of another node (far). The caller compares the library's counters
+ * to see by what way the accesses went.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ static int right(int who)
 	return (who + 1) % node_size;
 }
 
-/* Loads and stores; parts of different lengths lie one behind the other. */
+/* Ranks load and store. The parts have different lengths and lie one behind the
+ * other. */
 static void share(void)
 {
 	int *mine, *base, unit, i, words = WORDS + node_rank;
@@ -69,7 +71,7 @@ static void share(void)
 	MPI_Win_free(&win);
 }
 
-/* Atomics of neighbours and of ranks far away meet in one place. */
+/* Neighbours and ranks far away add to the same word by atomics. */
 static void count(void)
 {
 	long long *counter, one = 1, before, sum;
@@ -100,7 +102,7 @@ static void count(void)
 	MPI_Win_free(&win);
 }
 
-/* The next rank that is on this node, or not. */
+/* The next rank on this node (near) or on another node. */
 static int find_target(int near)
 {
 	int *nodes = malloc((size_t)size * sizeof(*nodes));
@@ -116,7 +118,7 @@ static int find_target(int near)
 	return target;
 }
 
-/* Each rank has its own word in the part of its target. */
+/* Each rank uses a word of its own in the part of the target. */
 static void put(int near, int puts)
 {
 	int target = find_target(near), *memory, word, next, i;

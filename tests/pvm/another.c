@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stands between the glue and libpvm3, for one whose messages begin with
- * something more: the glue, and it alone, sees them so.
+ * Stands between the glue and libpvm3, and acts as another libpvm3 with a
+ * longer head of messages. Only the glue sees the longer head.
  */
 #include <dlfcn.h>
 #include <string.h>

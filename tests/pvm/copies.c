@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often a long message's bytes are copied from one task's buffer to the
- * other's, whether they need memory from the system each time, and whether
- * tasks sleep amid a message: copies [HOST] prints it for each way to send.
- * Counted are memcpy() and its like, of this program, of libpvm and the glue,
- * page faults and calls of poll(), in both tasks, where BCL had all messages:
- * on a busy machine the glue gives some to PVM.
+ * How often two tasks copy the bytes of a long message from one buffer to the
+ * other, whether the copies need new memory from the system each time, and
+ * whether tasks sleep amid a message: copies [HOST] prints the result for each
+ * way to send. Both tasks count the bytes of memcpy() and the like in this
+ * program, libpvm and the glue, page faults and calls of poll(). Only rounds in
+ * which BCL had all messages count: on a busy machine the glue gives some
+ * messages to PVM.
  */
 #include <bcl/bcl.h>
 #include <dlfcn.h>
@@ -35,7 +36,7 @@ static char buffer[LONG];
 static long copied; /* bytes */
 static long sleeps;
 
-static long offers; /* that were not taken back */
+static long offers; /* offers not withdrawn */
 
 struct cost {
 	long copied, faults, sleeps, offers;
@@ -43,7 +44,7 @@ struct cost {
 
 /* ---- counting ---- */
 
-#pragma GCC visibility push(default) /* before those of all libraries */
+#pragma GCC visibility push(default) /* hides the libraries' functions */
 void *memmove(void *to, const void *from, size_t n);
 void *memcpy(void *to, const void *from, size_t n);
 ssize_t process_vm_readv(pid_t pid, const struct iovec *ours, unsigned long n,
@@ -221,7 +222,7 @@ static int next_way(int from)
 	return way;
 }
 
-/* The receiver says that it is ready, and soon is. */
+/* The receiver has said READY, and begins to wait within the pause. */
 static void serve_once(const struct way *way, int parent)
 {
 	struct cost cost;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends another task so many messages of 8 bytes, and gets as many: cost N. */
+/* Sends N messages of 8 bytes to another task, and receives N: cost N. */
 #include <pvm3.h>
 #include <stdio.h>
 #include <stdlib.h>

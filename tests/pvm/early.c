@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Children that are sent messages before they know their own number: they
- * enrol when they find a file, which their parent writes after those. Others
- * follow at once, and the last ones are answered one by one.
+ * A parent sends messages to children that do not know their own number yet.
+ * The children enrol when they find FILE, and the parent writes FILE after
+ * BEFORE messages. More messages follow at once. The children answer the last
+ * messages one by one.
  *
- *	early FILE [HOST]	prints what each of them got
+ *	early FILE [HOST]	prints how many messages were wrong
  */
 #include <pvm3.h>
 #include <stdio.h>
@@ -16,8 +17,8 @@
 
 enum {
 	CHILDREN = 3,
-	BEFORE = 60, /* messages until they may enrol, */
-	SOON = 120,  /* and until each is answered */
+	BEFORE = 60, /* messages until the children may enrol, */
+	SOON = 120,  /* and until the children answer each message */
 	ALL = 200,
 
 	DATA = 1, /* tags */

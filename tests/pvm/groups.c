@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operations on a frozen group: prints what a program sees of them, which is to
- * be the same whichever way they go, and, to stderr, how many messages a reduce
- * takes.
+ * Operations on a frozen group. The first member prints the results, which must
+ * be the same by every way of messages. To stderr it prints how many messages a
+ * reduce takes.
  *
  *	groups TASKS [mixed|starved]
  *
- * With `mixed` one task is without what is to be loaded before libpvm; with
- * `starved` one has no memory, first in an operation, then when it freezes the
- * group.
+ * `mixed`: one task runs without the library to preload before libpvm.
+ * `starved`: one task has no memory, first in an operation, then while the task
+ * freezes the group.
  */
 #include <bcl/coll.h>
 #include <dlfcn.h>
@@ -37,7 +37,7 @@ static bool starving;
 static char group[] = "frozen";
 static int all[TASKS_MAX * LONG], mine[LONG];
 
-/* The sum of all members' numbers, to the first; it says it. */
+/* The first member adds the numbers of all members and prints the sum. */
 static void say(const char *what, int number)
 {
 	int i, theirs;
@@ -65,7 +65,7 @@ static double now(void)
 	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Nobody is out before all are in. */
+/* No member leaves a barrier before all members have entered. */
 static void barriers(void)
 {
 	double in, out;
@@ -90,7 +90,7 @@ static void sums(int count)
 	for (root = 0; root < tasks; root++) {
 		for (i = 0; i < count; i++)
 			mine[i] = self + i;
-		/* PVM's own takes one for the other without barriers between */
+		/* without a barrier PVM's own reduce mixes up two calls */
 		bad += pvm_reduce(PvmSum, mine, count, PVM_INT, WORK, group,
 				  root) != 0;
 		for (i = 0; self == root && i < count; i++)
@@ -103,7 +103,7 @@ static void sums(int count)
 	say("changed where no result is", changed);
 }
 
-/* Two reduces, which only their tags tell apart, in any order. */
+/* Two reduces with different tags, in different orders. */
 static void two_tags(void)
 {
 	int value[2] = { self, 10 * self }, i, bad = 0;
@@ -161,7 +161,7 @@ static void broadcasts(void)
 
 static int calls;
 
-/* One for each message that the longest way of messages has. */
+/* A reduction that yields the length of the longest chain of messages. */
 static void longest(int *type, void *ours, void *theirs, int *count, int *info)
 {
 	int *x = ours, *y = theirs;
@@ -191,7 +191,7 @@ static void wrong_ones(void)
 	say("took no type", pvm_gather(all, mine, 1, 99, WORK, group, 0) >= 0);
 }
 
-/* The last one dies, while the others wait for it. */
+/* The last member dies while the remaining members wait in a barrier. */
 static void death(void)
 {
 	int result;
@@ -206,7 +206,7 @@ static void death(void)
 	say("met the dead", result >= 0);
 }
 
-/* All have come here, without the group. */
+/* Wait until all tasks have come here, by messages without the group. */
 static void meet(void)
 {
 	int i;
@@ -222,7 +222,7 @@ static void meet(void)
 	}
 }
 
-/* Before the library's. */
+/* The program's function hides the library's, and can fail. */
 static bool carriers_fail;
 enum bcl_status bcl_carrier_open(const struct bcl_carrier_options *options,
 				 struct bcl_carrier **carrier)
@@ -236,7 +236,8 @@ enum bcl_status bcl_carrier_open(const struct bcl_carrier_options *options,
 	return call(options, carrier);
 }
 
-/* The group is left by all and frozen anew, with the same first member. */
+/* All members leave the group and freeze the group anew, with the same first
+ * member. */
 static void freeze_again(void)
 {
 	int i, joined = 0;
@@ -256,7 +257,7 @@ static void freeze_again(void)
 		tids[i] = pvm_gettid(group, i);
 }
 
-/* Under the same name. */
+/* Operations work again in new groups of the same name. */
 static void frozen_again(void)
 {
 	for (int i = 0; i < AGAIN; i++) {
@@ -282,7 +283,7 @@ void *calloc(size_t n, size_t size)
 }
 #pragma GCC visibility pop
 
-/* The last one cannot make the messages of an operation. */
+/* The last member has no memory for the messages of an operation. */
 static void starved(void)
 {
 	int value = self, result;
@@ -290,7 +291,7 @@ static void starved(void)
 	starves = self == tasks - 1;
 	result = pvm_reduce(PvmSum, &value, 1, PVM_INT, WORK, group, 0);
 	starves = false;
-	/* who waits for it, or for one who does, hears of it */
+	/* a member that waits for the last, directly or not, gets the error */
 	say("had no memory", result == PvmNoMem);
 	freeze_again();
 	starves = self == tasks - 1;
@@ -298,7 +299,7 @@ static void starved(void)
 	starves = false;
 	say("had no memory", result == PvmNoMem);
 	say("had nobody to wait for", result == PvmNoGroup);
-	/* nor set the group up: then it is nobody's of BCL */
+	/* the last member cannot set up the group: no member uses BCL then */
 	carriers_fail = self == tasks - 1;
 	freeze_again();
 	sums(1);
@@ -339,7 +340,7 @@ static int set_up(int argc, char **argv)
 	return 1;
 }
 
-/* The first is who prints. */
+/* The parent joins first, becomes the first member and prints. */
 static void form(int parent)
 {
 	if (parent >= 0)
@@ -350,7 +351,7 @@ static void form(int parent)
 		pvm_mcast(tids + 1, tasks - 1, WORK);
 	}
 	pvm_freezegroup(group, tasks);
-	/* from now on by instance */
+	/* from now on in order of instances */
 	for (int i = 0; i < tasks; i++)
 		tids[i] = pvm_gettid(group, i);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A host that is deleted and added while tasks talk: prints what one of them
- * sees.
+ * The virtual machine loses a host and gets the host back, while tasks talk:
+ * prints the view of a task.
  *
  *	hosts HOST
  */
@@ -47,7 +47,8 @@ static int start(char *host)
 	return tid;
 }
 
-/* Until the way of messages is settled; how many answers are wrong. */
+/* Exchange messages until the way of messages is settled. Returns the number of
+ * wrong answers. */
 static int talk(int tid)
 {
 	const struct timespec pause = { 0, 1000000 };
@@ -61,7 +62,7 @@ static int talk(int tid)
 	return bad;
 }
 
-/* With another task, until the message is there. */
+/* Talk with a task on this host until a message with the tag has come. */
 static void talk_until(int near, int tag)
 {
 	while (pvm_nrecv(-1, tag) <= 0) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is lost, and what is not, when others die, vanish or do not listen:
- * prints what a program sees.
+ * Tasks die, vanish or do not receive. Prints the messages that a task gets and
+ * misses.
  *
- *	losses killed [HOST]	tasks there, while they send
- *	losses unread [HOST]	one there, before what it has sent is received
- *	losses asleep		a task that receives nothing for long; and one
- *				that waits for long
- *	losses gone HOST	its link is cut
+ *	losses killed [HOST]	tasks on HOST die while they send
+ *	losses unread [HOST]	a task on HOST dies before this task receives
+ *				its messages
+ *	losses asleep		a task receives nothing for long; a task waits
+ *				for long
+ *	losses gone HOST	the link of HOST is cut
  */
 #include <pvm3.h>
 #include <signal.h>
@@ -21,16 +22,15 @@
 #include "tests/pvm/number.h"
 
 enum {
-	ECHO = 1, /* tags; to a task that the first one started: */
+	ECHO = 1, /* tags of orders from the first task: */
 	STREAM,	  /* send long messages for ever */
-	CUT,	  /* its host off the network */
-	SLEEP,	  /* until a signal, then receive COUNT of them */
+	CUT,	  /* take the task's host off the network */
+	SLEEP,	  /* until a signal, then receive COUNT messages */
 	IGNORED,
 	LATE,	    /* as ECHO, after a while */
-	LAST_WORDS, /* by every call, then die */
+	LAST_WORDS, /* send by every call, then die */
 	LAST,
-	WORK, /* ... and from it: a long message, all of whose bytes are its
-	       * number */
+	WORK, /* a long message: each byte is the number */
 	RESULT,
 	DIED,
 };
@@ -38,12 +38,12 @@ enum {
 enum {
 	LONG = 1 << 20, /* bytes */
 	ROUNDS = 8,
-	WORDS = 6,	     /* long messages of who dies */
-	COUNT = 96,	     /* long messages for who sleeps */
-	SHORT_MAX = 20000,   /* short ones: more than go into a ring */
+	WORDS = 6,	     /* long messages of a dying task */
+	COUNT = 96,	     /* long messages for a sleeping task */
+	SHORT_MAX = 20000,   /* short messages: more than fit in a ring */
 	A_WHILE = 500,	     /* ms */
-	TURNS_MAX = 5000,    /* fewer than in that time, of who is awake */
-	KEPT_MAX = 40 << 10, /* kB that their sender may keep */
+	TURNS_MAX = 5000,    /* fewer yields than in A_WHILE awake */
+	KEPT_MAX = 40 << 10, /* kB that the sender of long messages may keep */
 };
 
 static char bytes[LONG], here[] = ".";
@@ -67,7 +67,8 @@ static void pack_long(int number)
 	pvm_pkbyte(bytes, LONG, 1);
 }
 
-/* By each call; who should receive them does not yet. */
+/* Send long messages by each call. The parent receives them only after the
+ * death of this task. */
 static void say_last_words(int parent)
 {
 	for (int i = 0; i < WORDS; i++) {
@@ -84,7 +85,7 @@ static void say_last_words(int parent)
 	raise(SIGKILL);
 }
 
-/* The message in hand is the one of that number, and whole. */
+/* Whether the received message is whole and has this number. */
 static int is_long(int number)
 {
 	int length;
@@ -160,7 +161,7 @@ static void echo(int tid)
 	receive_number(tid, ECHO);
 }
 
-/* Until the way of messages is settled. */
+/* Exchange messages until the way of messages is settled. */
 static void talk(int tid)
 {
 	const struct timespec pause = { 0, 1000000 };
@@ -173,7 +174,8 @@ static void talk(int tid)
 
 /* ---- cases ---- */
 
-/* Receives what it sends, some time, until it is dead. False: not as sent. */
+/* Receive messages of the victim, kill the victim after some, and receive until
+ * PVM reports the death. False: a message was wrong. */
 static int outlive(int victim, int messages)
 {
 	int i, tag, bad = 0;
@@ -205,7 +207,7 @@ static void killed(char *host)
 	send_number(other, LAST, 0);
 }
 
-/* Whoever dies is waited for outside of the library. */
+/* This task waits for the victim's death outside of the library. */
 static void unread(char *host)
 {
 	const struct timespec pause = { 0, 1000000 };
@@ -227,7 +229,7 @@ static void unread(char *host)
 	say("of its last words came", whole);
 }
 
-/* kB of memory, at most until now. */
+/* The most memory that this process has had so far, in kB. */
 static long most_kept(void)
 {
 	FILE *file = fopen("/proc/self/status", "r");
@@ -243,7 +245,7 @@ static long most_kept(void)
 
 static int yields;
 
-/* In place of libc's, also for the glue. */
+/* The program's function hides libc's, also from the glue. */
 __attribute__((visibility("default"))) int sched_yield(void)
 {
 	yields++;
@@ -258,7 +260,8 @@ static void wait_long(int other)
 	say("slept until it came", yields < TURNS_MAX);
 }
 
-/* Until one has waited. Who receives them may wait for this processor. */
+/* Send short messages until a send has yielded. The receiver may need this
+ * processor. */
 static void fill_ring(int other)
 {
 	yields = 0;
@@ -285,7 +288,7 @@ static void asleep(void)
 	send_number(other, LAST, 0);
 }
 
-/* PVM itself takes minutes to say that a host has gone. */
+/* PVM itself takes minutes to report a lost host. */
 static void gone(char *host)
 {
 	int far = start(host), near = start(here), i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tasks leave one another in PVM's mailbox: mailbox [bare] prints what is
- * found there. With `bare` the other task has no glue.
+ * Tasks leave messages in PVM's mailbox for one another: mailbox [bare] prints
+ * the messages found. With `bare` the second task has no glue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "number.h"
 
 enum {
-	LONG = 20000, /* integers, more than a packet of PVM's */
+	LONG = 20000, /* integers: more than a packet of PVM's */
 	GO = 1,	      /* tags */
 	DONE,
 };

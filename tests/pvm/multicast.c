@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pvm_pmcast() to tasks of all kinds, which are sent buffers of several lengths
- * amid other messages; prints what they saw.
+ * pvm_pmcast() sends buffers of several lengths to tasks of all kinds, amid
+ * ordinary messages. Prints the reports of the tasks.
  *
  *	multicast plain|bare|dies|loads [HOST]...
  *
- * starts them, on the hosts in turn; `bare`: every second one has no glue;
- * `dies`: the first does in the middle; `loads`: they are sent so many buffers
- * more.
+ * starts the tasks, on the hosts in turn. `bare`: every second task has no
+ * glue. `dies`: the first task dies in the middle. `loads`: the tasks get LOADS
+ * more buffers.
  */
 #include <bcl_pvm.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ enum {
 	ROUNDS = 40,
 	LOADS = 40,
 	LOAD = 65536, /* integers */
-	TWICE = 9,    /* a round of which each task gets two */
+	TWICE = 9,    /* in this round each task gets two messages */
 
 	ALL = 1 + 2 * OTHERS,
 
@@ -37,10 +37,11 @@ enum {
 	LONGEST = 300000,
 };
 
-/* This one, the others, and the others once more. */
+/* tids: this task, the started tasks, and the started tasks once more. */
 static int data[LONGEST], tids[ALL];
 
-/* The message of a round: each begins otherwise. */
+/* Fill in a round's message: the integers count up from the number of the
+ * round. Returns the length in integers. */
 static int fill(int round)
 {
 	int length = lengths[round % LENGTHS];
@@ -66,7 +67,8 @@ static void pause_ms(int ms)
 	nanosleep(&time, NULL);
 }
 
-/* Receives a round's message by either call; whether it is wrong. */
+/* Receive a round's message by one of two calls. Returns whether the message is
+ * wrong. */
 static int receive(int parent, int round)
 {
 	int bytes, number;
@@ -114,7 +116,7 @@ static void serve(int parent, const char *mode)
 			bad += receive(parent, round);
 		if (round == ROUNDS / 2 && !strcmp(mode, "mortal"))
 			raise(SIGKILL);
-		/* one of them lets all wait */
+		/* some tasks come late, and the rest wait */
 		if (round == ROUNDS / 2 && pvm_mytid() % 4 == 0)
 			pause_ms(200);
 		bad += receive(parent, round);
@@ -146,7 +148,7 @@ static void lead(const char *mode)
 		pvm_initsend(PvmDataDefault);
 		pvm_pkint(&round, 1, 1);
 		pvm_mcast(tids, OTHERS + 1, DATA);
-		/* let them learn who has the glue */
+		/* time for the tasks to learn of one another's glue */
 		pause_ms(5);
 	}
 	if (!strcmp(mode, "loads"))
@@ -197,7 +199,7 @@ int main(int argc, char **argv)
 {
 	if (argc < 2)
 		return 2;
-	/* started to be without the glue: not before it has been taken out */
+	/* this task is to have no glue: start again without the library */
 	if (!strcmp(argv[1], "unglued") && getenv("LD_PRELOAD")) {
 		unsetenv("LD_PRELOAD");
 		execv("/proc/self/exe", argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A glue of a later version, as far as it says so. */
+/* A glue that claims to be of a later version. */
 __attribute__((visibility("default"))) int bcl_pvm_version(void);
 
 int bcl_pvm_version(void)

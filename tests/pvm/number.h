@@ -4,7 +4,7 @@
 
 #include <pvm3.h>
 
-/* A message of one number. */
+/* Send a message that is one number. */
 static inline void send_number(int to, int tag, int number)
 {
 	pvm_initsend(PvmDataRaw);

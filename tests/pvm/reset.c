@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups of one name before and after the console's `reset`, which ends their
- * members and the group server, but spares who has asked for that: this task
- * starts them and prints what they say.
+ * Groups of one name before and after the console's `reset`. The command ends
+ * the members and the group server, but spares a task that has set PvmNoReset,
+ * as the first task has. The first task starts the members and prints their
+ * reports.
  */
 #include <pvm3.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static int sum(void)
 	return value;
 }
 
-/* What a member sees; then it waits for its end. */
+/* Member 0 reports the calls' results; then each member waits for the end. */
 static void take_part(int parent)
 {
 	int seen[4];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts what the glue sends another task by BCL: before PvmDontRoute, while it
- * is set and after it. The first time the other task is up before its note
- * comes.
+ * Counts the messages that the glue sends to a second task by BCL: before
+ * PvmDontRoute, while PvmDontRoute is set, and afterwards. At first the second
+ * task comes up before its note.
  *
- *	routes [HOST]		where the other task shall run
- *	routes deaf [HOST]	for this task no connection ever comes up
+ *	routes [HOST]		the second task runs on HOST
+ *	routes deaf [HOST]	no connection ever comes up in the first task
  */
 #include <bcl/bcl.h>
 #include <dlfcn.h>
@@ -20,23 +20,23 @@ enum {
 	LONG = 300000, /* bytes */
 	TIMES = 20,
 	UP_LIMIT = 300, /* ms */
-	/* messages, a millisecond apart; what tasks agree upon by PVM comes
-	 * between them, so a few suffice */
+	/* messages, a millisecond apart; a few suffice, as messages of PVM
+	 * between the tasks come in between */
 	A_WHILE = 30,
 	LONG_ENOUGH = 5000,
 	ANSWERS = 200,
 
 	PLAIN = 1, /* tags */
-	COUNTED,   /* it is asked how many bytes it has got */
+	COUNTED,   /* asks for the number of bytes received */
 	LAST,
 };
 
 static char bytes[LONG];
-static long sent; /* by BCL */
+static long sent; /* messages, by BCL */
 
 /* ---- counting ---- */
 
-/* Before the library's. */
+/* This function hides the library's. */
 enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 			 uint64_t immediate, const struct iovec *iov,
 			 unsigned niov, uint64_t cookie)
@@ -51,16 +51,16 @@ enum bcl_status bcl_send(struct bcl_peer *peer, unsigned type,
 	return status;
 }
 
-/* ---- who comes up first ---- */
+/* ---- peer before note ---- */
 
-static bool waits; /* in bcl_peer_open() */
-/* What came there, but was not that. */
+static bool waits; /* bcl_peer_open() waits for the peer */
+/* An event, not of the peer, that ended the wait. */
 static struct bcl_event other_event;
 static bool is_other;
-/* Connections are lost before they come up, but the other's. */
+/* The first task sees no connection come up; the second task does. */
 static bool deaf;
 
-/* Before the library's. */
+/* This function hides the library's. */
 enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 {
 	static __typeof__(&bcl_poll) call;
@@ -79,8 +79,8 @@ enum bcl_status bcl_poll(struct bcl_port *port, struct bcl_event *event)
 	return BCL_OK;
 }
 
-/* Before the library's: the other's peer comes up before PVM has brought its
- * note, as it does where daemons are slow. */
+/* This function hides the library's. The peer of the second task comes up
+ * before PVM has brought the note, as with slow daemons. */
 enum bcl_status bcl_peer_open(struct bcl_port *port, const void *address,
 			      size_t length, struct bcl_peer **peer)
 {
@@ -105,7 +105,7 @@ enum bcl_status bcl_peer_open(struct bcl_port *port, const void *address,
 	return call(port, address, length, peer);
 }
 
-/* ---- the other task ---- */
+/* ---- the second task ---- */
 
 static int serve(int parent)
 {
@@ -126,7 +126,7 @@ static int serve(int parent)
 	return 0;
 }
 
-/* ---- this one ---- */
+/* ---- the first task ---- */
 
 static int bytes_got(int other)
 {
@@ -135,8 +135,8 @@ static int bytes_got(int other)
 	return receive_number(other, COUNTED);
 }
 
-/* For a while, in which tasks settle the way of messages, or until it is BCL;
- * says how many times. */
+/* Exchange messages, at most `times`, until the way of messages is BCL. Returns
+ * the number of exchanges. */
 static int talk(int other, int times)
 {
 	const struct timespec pause = { 0, 1000000 };
@@ -150,7 +150,7 @@ static int talk(int other, int times)
 	return n;
 }
 
-/* By every call there is; bytes of it. */
+/* Send by every call of PVM and the glue. Returns the number of bytes. */
 static int send_all(int other)
 {
 	int i;
@@ -201,7 +201,7 @@ static void say_all(int other)
 	say("wanted", 0, other);
 }
 
-/* What the other sends on a connection that is up at its end alone. */
+/* The second task answers on a connection that is up only there. */
 static void be_deaf(int other)
 {
 	const struct timespec pause = { 0, 1000000 };

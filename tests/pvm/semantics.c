@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What PVM promises, one case per function: prints what a program sees, which
- * is to be the same whichever way messages go.
+ * PVM's promises, one case per function. Prints the view of a program, which
+ * must be the same by every way of messages.
  *
- *	semantics [HOST]	where the other task shall run
+ *	semantics [HOST]	the other task runs on HOST
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -21,14 +21,13 @@ enum {
 	PLAIN = 1, /* tags */
 	OTHER,
 	LAST,
-	ORDER, /* ... to the other task: a letter says what it shall do */
+	ORDER, /* an order to the other task: a letter */
 	DIED,
 };
 
 enum {
 	BIG = 300000, /* bytes */
-	FIRST = 3000, /* of a task's first message: more than a note of the
-		       * glue's has, and in one piece */
+	FIRST = 3000, /* bytes, in one piece; a note of the glue is shorter */
 };
 
 static int other; /* the other task */
@@ -61,7 +60,7 @@ static int receive_number(int from, int tag)
 	return number();
 }
 
-/* Both have talked for a while: the way of messages is settled. */
+/* Exchange messages until the way of messages is settled. */
 static void talk(void)
 {
 	struct timespec start, now;
@@ -84,7 +83,7 @@ static void pause_ms(int ms)
 	nanosleep(&time, NULL);
 }
 
-/* Enrols anew, and says under which number. */
+/* Enrol anew, and tell the parent the new number. */
 static void enrol_again(int parent)
 {
 	int before = pvm_mytid(), now;
@@ -98,7 +97,7 @@ static void enrol_again(int parent)
 	other = now;
 }
 
-/* Long and short ones, and ends before they are received. */
+/* Send long and short messages, and leave PVM before the parent receives. */
 static void say_last_words(int parent)
 {
 	for (int i = 0; i < 3; i++) {
@@ -110,7 +109,8 @@ static void say_last_words(int parent)
 	enrol_again(parent);
 }
 
-/* Of each kind that receive_buffers() expects; they find it waiting. */
+/* Send a message of each kind to receive_buffers(). The pauses let
+ * receive_buffers() wait for the messages. */
 static void send_buffers(int parent)
 {
 	static const double reals[] = { 1, 2, 3, 4, 5 };
@@ -157,26 +157,26 @@ static void obey(int parent, char order)
 	case 'u':
 		send_buffers(parent);
 		break;
-	case 'm': /* how many come before the last one */
+	case 'm': /* count the messages before the last one */
 		for (int n = 0, tag = PLAIN; tag != LAST; n++) {
 			pvm_bufinfo(pvm_recv(parent, -1), NULL, &tag, NULL);
 			if (tag == LAST)
 				send_number(parent, OTHER, n);
 		}
 		break;
-	case 'c': /* in a context of its own first */
+	case 'c': /* first in a new context */
 		context = pvm_newcontext();
 		pvm_setcontext(context);
 		send_number(parent, PLAIN, 1);
 		pvm_setcontext(0);
 		send_number(parent, PLAIN, 2);
 		break;
-	case 'r': /* what has been received is sent back as it is */
+	case 'r': /* send the received buffer back unchanged */
 		pvm_recv(parent, OTHER);
 		pvm_setsbuf(pvm_getrbuf());
 		pvm_send(parent, OTHER);
 		break;
-	case 's': /* sleeps, then receives what has gathered */
+	case 's': /* sleep, then receive all waiting messages */
 		pause_ms(700);
 		for (int i = 0, bad = 0; i < 3000; i++) {
 			bad += receive_number(parent, PLAIN) != i;
@@ -184,7 +184,7 @@ static void obey(int parent, char order)
 				send_number(parent, OTHER, bad);
 		}
 		break;
-	case 'p': /* sleeps before it takes what is psent */
+	case 'p': /* sleep, then receive by pvm_precv() */
 		pause_ms(300);
 		for (int i = 0; i < 4; i++) {
 			int tid, tag, length;
@@ -204,7 +204,7 @@ static void obey(int parent, char order)
 	case 'w':
 		say_last_words(parent);
 		break;
-	case 'k': /* dies after some messages */
+	case 'k': /* die after some messages */
 		for (int i = 0; i < 5; i++)
 			send_number(parent, PLAIN, i);
 		receive_number(parent, PLAIN);
@@ -245,7 +245,7 @@ static void order(char letter)
 	pvm_send(other, ORDER);
 }
 
-/* In a list of pvm_mcast(). */
+/* A list of pvm_mcast() names the other task three times. */
 static void named_thrice(const char *when)
 {
 	int list[] = { other, pvm_mytid(), other, other };
@@ -297,7 +297,7 @@ static void long_ones(void)
 	say("wrong bytes", bad);
 }
 
-/* Prints what fills a buffer of so many elements. */
+/* Receive into a buffer of `count` elements, and print the result. */
 static void receive_buffer(const char *what, int tid, int tag, int count,
 			   int type)
 {
@@ -458,14 +458,14 @@ static void long_to_who_sleeps(void)
 		memset(bytes, i, BIG);
 		pvm_psend(other, PLAIN, bytes, BIG, PVM_BYTE);
 	}
-	/* the memory is ours again */
+	/* pvm_psend() has returned: the memory may change */
 	memset(bytes, 100, BIG);
 	for (int i = 0; i < 4; i++)
 		sum += receive_number(other, OTHER) - BIG;
 	say("last bytes", sum);
 }
 
-/* Sends itself the next until there is none. */
+/* A handler that sends the next lower number to its own task, down to 0. */
 static int again(int id)
 {
 	int n;
@@ -575,7 +575,7 @@ static void deaths(void)
 	say("sending to the dead", 0);
 }
 
-/* Sends a message as soon as it is there, and says so by a file. */
+/* Send a message right after the start, then create a file as a sign. */
 static int be_first(int parent, const char *file)
 {
 	pvm_initsend(PvmDataRaw);
@@ -587,7 +587,8 @@ static int be_first(int parent, const char *file)
 	return 0;
 }
 
-/* What lies at our daemon's socket is there, whatever comes before it. */
+/* pvm_nrecv() at once finds a message that lies at the daemon's socket,
+ * whatever lies in front of the message. */
 static void first_of_a_task(void)
 {
 	char file[4096], *arguments[] = { file, NULL };

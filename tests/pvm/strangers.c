@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A task that has another version of the glue, as far as its notes tell: says
- * whether messages come nevertheless, both ways.
+ * A task whose notes are from another version of the glue: prints whether
+ * messages come nevertheless, in both directions.
  */
 #include <pvm3.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 enum {
 	TIMES = 1000,
 	PLAIN = 1,		/* tags */
-	NOTE = 0x62636c01,	/* of the glue's notes, */
-	TASK_CONTEXT = 0x7ffff, /* and their context */
+	NOTE = 0x62636c01,	/* tag of the glue's notes */
+	TASK_CONTEXT = 0x7ffff, /* context of the glue's notes */
 };
 
 static void send_number(int to, int number)
@@ -29,7 +29,7 @@ static int receive_number(int from)
 	return number;
 }
 
-/* Shorter than those of this version. */
+/* Send a note shorter than the notes of this version. */
 static void send_strange_note(int to)
 {
 	int note[] = { 99, 0, 0, 0 }, before;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tasks that send one another whatever PVM can send, at random, and check what
- * comes: each message once, in order per sender, its data as sent.
+ * Tasks send messages to one another at random, by each call of PVM, and check
+ * the received messages: each comes once, in order per sender, with the right
+ * data.
  *
  *	traffic TASKS ROUNDS [flip]
  *
- * With `flip` they change their route at random, too. Other numbers of rounds
- * are other traffic.
+ * With `flip` the tasks change their route at random, too. Another number of
+ * rounds gives different traffic.
  */
 #include <byteswap.h>
 #include <pvm3.h>
@@ -28,12 +29,12 @@ enum {
 	REPORT,
 };
 
-/* Begins each message of WORK. */
+/* The beginning of each message of WORK. */
 struct head {
-	int one; /* precv does not convert */
+	int one; /* 1; pvm_precv() does not convert the byte order */
 	int from;
 	int length;
-	int number[TASKS_MAX]; /* for each receiver, from 1 on; 0: not for it */
+	int number[TASKS_MAX]; /* for each receiver, from 1 on; 0: none */
 };
 
 static int tasks, rounds, flip, self;
@@ -71,7 +72,7 @@ static void check_message(const struct head *head, const int *its_data)
 		complain("data", head);
 }
 
-/* The message in hand. */
+/* Check the received message. */
 static void check(void)
 {
 	struct head head;
@@ -81,7 +82,7 @@ static void check(void)
 	check_message(&head, data);
 }
 
-/* One that comes into a buffer. */
+/* Receive a message into a buffer, and check the message. */
 static void check_buffer(int tid)
 {
 	static int all[HEAD + LONG];
@@ -94,7 +95,7 @@ static void check_buffer(int tid)
 	check_message((struct head *)all, all + HEAD);
 }
 
-/* From a buffer. */
+/* Send a message from a buffer. */
 static void psend(int to, const struct head *head)
 {
 	static int all[HEAD + LONG];
@@ -117,7 +118,7 @@ static void pack(const struct head *head)
 {
 	static const int encodings[] = { PvmDataDefault, PvmDataRaw,
 					 PvmDataInPlace };
-	/* what is sent in place stays where it is */
+	/* PvmDataInPlace needs the message to stay where it is */
 	static struct head copy;
 
 	copy = *head;
@@ -169,7 +170,7 @@ static void change_route(void)
 	pvm_setopt(PvmRoute, routes[pick(3)]);
 }
 
-/* All meet, and go on together. */
+/* All tasks meet, and go on together. */
 static void greet(void)
 {
 	enum {
