@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "sim/fail.h"
 #include "tests/weak/graph.h"
 
 enum {
@@ -183,9 +184,12 @@ bool graph_sequential(const struct graph *graph)
 	unsigned i, j;
 
 	nodes.n = 0;
-	for (i = 0; i < graph->n && nodes.n < NODES; i++)
-		if (is_node(&graph->events[i]))
-			nodes.event[nodes.n++] = &graph->events[i];
+	for (i = 0; i < graph->n; i++) {
+		if (!is_node(&graph->events[i]))
+			continue;
+		sim_check(nodes.n < NODES, "too many events are seq_cst");
+		nodes.event[nodes.n++] = &graph->events[i];
+	}
 	for (i = 0; i < nodes.n; i++) {
 		nodes.before[i] = 0;
 		for (j = 0; j < nodes.n; j++)
