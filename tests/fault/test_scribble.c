@@ -53,7 +53,7 @@ enum {
 static struct shared {
 	_Atomic unsigned round[RANKS]; /* the current round of each */
 	_Atomic unsigned last;	       /* the last round of all ranks */
-	_Atomic unsigned audits, lost;
+	_Atomic unsigned audits;
 } * shared;
 
 static uint64_t dice;
