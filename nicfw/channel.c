@@ -40,17 +40,26 @@ static void end_offer(struct nic_channel *channel)
 	channel->generation++;
 }
 
-void bcl_nic_channel_read(struct bcl_card *card,
-			  const struct nic_message *reply)
+void bcl_nic_channel_read(const struct nic_message *reply)
 {
-	struct bcl_completion entry = { .kind = BCL_CQ_READ };
 	struct nic_channel *channel;
 
 	if (!reply->cookie || !reply->port)
 		return; /* not the last read of a channel */
 	channel = &reply->port->channel[reply->index];
-	if (!channel->armed || !channel->reading ||
-	    channel->generation != reply->cookie - 1)
+	bcl_assert(channel->reads && channel->last &&
+		   channel->generation == reply->cookie - 1);
+	channel->done = 1;
+}
+
+void bcl_nic_channel_release(struct bcl_card *card,
+			     const struct nic_message *reply)
+{
+	struct bcl_completion entry = { .kind = BCL_CQ_READ };
+	struct nic_channel *channel = &reply->port->channel[reply->index];
+
+	bcl_assert(channel->armed && channel->reading && channel->reads);
+	if (--channel->reads || !channel->done)
 		return;
 	end_offer(channel);
 	entry.cookie = channel->cookie;
@@ -86,7 +95,10 @@ enum bcl_status bcl_nic_channel_post(struct bcl_card *card,
 	channel = &port->channel[control->channel.number];
 	if (channel->armed || channel->filling)
 		return BCL_ERR_BUSY;
+	bcl_assert(!channel->reads);
 	channel->armed = 1;
+	channel->last = 0;
+	channel->done = 0;
 	channel->reading = (uint8_t)control->channel.reading;
 	channel->generation = control->channel.generation;
 	channel->handle = control->channel.handle;

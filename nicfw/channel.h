@@ -13,6 +13,8 @@ struct nic_channel {
 	uint16_t generation;
 	uint16_t reads; /* replies in progress that read the channel */
 	uint8_t armed, reading, filling;
+	uint8_t last; /* the last read was taken; there are no further ones */
+	uint8_t done; /* the last read was answered */
 };
 
 /* The outcome of a search for memory of ours, or of a request of a peer. */
@@ -36,8 +38,11 @@ enum bcl_status bcl_nic_channel_unpost(struct bcl_card *card,
 enum nic_outcome bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 				      bool reading,
 				      struct nic_channel **channel);
-/* A reply was delivered. If it is the last read of an offer, the offer ends. */
-void bcl_nic_channel_read(struct bcl_card *card,
-			  const struct nic_message *reply);
+/* A reply was delivered. If it is the last read of an offer, the offer ends
+ * when no other reply reads it any more. */
+void bcl_nic_channel_read(const struct nic_message *reply);
+/* A reply that was counted in `reads` is being freed. */
+void bcl_nic_channel_release(struct bcl_card *card,
+			     const struct nic_message *reply);
 
 #endif

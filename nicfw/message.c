@@ -72,7 +72,7 @@ static inline void free_message(struct bcl_card *card,
 		message->port->messages--;
 	}
 	if (message->port && message->reads)
-		message->port->channel[message->index].reads--;
+		bcl_nic_channel_release(card, message);
 	message->state = NIC_MESSAGE_FREE;
 	message->generation++;
 	nic_pool_put(&card->messages, &message->link);
@@ -148,7 +148,7 @@ static inline void message_delivered(struct bcl_card *card,
 		return;
 	}
 	if (message->reply)
-		bcl_nic_channel_read(card, message);
+		bcl_nic_channel_read(message);
 	end_message(card, message, BCL_OK);
 }
 

@@ -70,7 +70,8 @@ static enum nic_outcome source(struct bcl_card *card, struct nic_port *port,
 		return NIC_OUTCOME_MEMORY;
 	}
 	outcome = bcl_nic_channel_find(port, target, true, &channel);
-	if (outcome == NIC_OUTCOME_OK && !may_read(channel, reply))
+	if (outcome == NIC_OUTCOME_OK &&
+	    (channel->last || !may_read(channel, reply)))
 		outcome = NIC_OUTCOME_NOPORT;
 	if (outcome == NIC_OUTCOME_REFUSED)
 		nic_count(card, refused_channel);
@@ -88,8 +89,10 @@ static enum nic_outcome source(struct bcl_card *card, struct nic_port *port,
 	reply->index = target & 0xffff;
 	reply->reads = 1;
 	channel->reads++;
-	if (segment->type == BCL_GET_CHANNEL_LAST)
+	if (segment->type == BCL_GET_CHANNEL_LAST) {
 		reply->cookie = 1 + (target >> 16);
+		channel->last = 1;
+	}
 	return NIC_OUTCOME_OK;
 }
 

@@ -321,8 +321,10 @@ struct bcl_segment_header {
 enum bcl_get_type {
 	BCL_GET_MEMORY = 0,	  /* target: memory handle */
 	BCL_GET_CHANNEL = 1,	  /* target: channel posted for reading */
-	BCL_GET_CHANNEL_LAST = 2, /* the same; the owner of the channel gets
-				   * BCL_CQ_READ when the reply is delivered */
+	BCL_GET_CHANNEL_LAST = 2, /* the same, and no further GET follows: later
+				   * ones fail with NOPORT. The owner of the
+				   * channel gets BCL_CQ_READ when all replies
+				   * are delivered */
 };
 
 enum bcl_verdict {

@@ -346,6 +346,89 @@ START_TEST(channel_for_reading)
 }
 END_TEST
 
+static void submit_read(struct pair *pair, uint8_t type, uint64_t to,
+			uint64_t from, uint32_t length)
+{
+	struct bcl_request *r =
+		request(pair->a, pair->to_b, BCL_REQ_GET, 2 | 5 << 16);
+
+	refer(r, pair->handle[0], to, length);
+	r->type = type;
+	r->targ64 = from;
+	world_submit(pair->a, r);
+}
+
+/* An offer is for one reader, who reads it once. */
+START_TEST(channel_is_read_once)
+{
+	struct world_config config = { .seed = 1, .pending = _i };
+	struct pair pair = make_pair(&config);
+	struct bcl_completion entry;
+	enum bcl_status first, second;
+
+	ck_assert_int_eq(post(&pair, 2, 5, true, 60000), BCL_OK);
+	submit_read(&pair, BCL_GET_CHANNEL_LAST, 0, 0, 60000);
+	submit_read(&pair, BCL_GET_CHANNEL_LAST, 0, 0, 60000);
+	first = finish(&pair, pair.a);
+	second = finish(&pair, pair.a);
+	ck_assert(first == BCL_OK || second == BCL_OK);
+	ck_assert(first == BCL_ERR_NOPORT || second == BCL_ERR_NOPORT);
+	world_run_for(pair.world, MS);
+	ck_assert(world_received(pair.b, &entry));
+	ck_assert_int_eq(entry.kind, BCL_CQ_READ);
+	ck_assert(!world_received(pair.b, &entry));
+	free_pair(&pair);
+}
+END_TEST
+
+/* A peer asks for the last piece while an earlier piece is under way. The
+ * offered memory must stay with the card until both are read. If the last piece
+ * is asked for first, the other piece is refused. */
+START_TEST(channel_ends_with_all_its_readers)
+{
+	enum {
+		LONG = 50000
+	};
+	struct world_config config = {
+		.seed = world_seed((unsigned)_i),
+		.pending = _i & 1,
+		.drop = 200,
+		.reorder = 200,
+	};
+	struct pair pair = make_pair(&config);
+	struct bcl_completion entry;
+	unsigned ends = 0, reads = 0;
+	bool refused = false;
+
+	fill(pair.memory[1], BIG, 3);
+	ck_assert_int_eq(post(&pair, 2, 5, true, LONG + 10), BCL_OK);
+	submit_read(&pair, BCL_GET_CHANNEL, 0, 0, LONG);
+	submit_read(&pair, BCL_GET_CHANNEL_LAST, LONG, LONG, 10);
+	while (ends < 2 || !reads) {
+		world_run_for(pair.world, MS / 100);
+		while (world_sent(pair.a, &entry)) {
+			if (entry.status == BCL_ERR_NOPORT)
+				refused = true;
+			else
+				ck_assert_int_eq(entry.status, BCL_OK);
+			ends++;
+		}
+		if (!world_received(pair.b, &entry))
+			continue;
+		ck_assert_int_eq(entry.kind, BCL_CQ_READ);
+		reads++;
+		memset(pair.memory[1], 0, BIG);
+	}
+	ck_assert_uint_eq(reads, 1);
+	fill(pair.memory[1], BIG, 3);
+	ck_assert_mem_eq(pair.memory[0] + LONG, pair.memory[1] + 1000 + LONG,
+			 10);
+	if (!refused)
+		ck_assert_mem_eq(pair.memory[0], pair.memory[1] + 1000, LONG);
+	free_pair(&pair);
+}
+END_TEST
+
 /* A channel that is offered to one reader is closed to any other port or card,
  * even if the port or card knows the name of the offer. */
 START_TEST(channel_for_one_reader)
@@ -889,6 +972,9 @@ int main(void)
 	tcase_add_loop_test(tcase, channel_takes_one_message, 0, 2);
 	tcase_add_loop_test(tcase, channel_generations, 0, 2);
 	tcase_add_loop_test(tcase, channel_for_reading, 0, 2);
+	tcase_add_loop_test(tcase, channel_is_read_once, 0, 2);
+	tcase_add_loop_test(tcase, channel_ends_with_all_its_readers, 0,
+			    (int)world_seeds(20));
 	tcase_add_loop_test(tcase, atomics, 0, 2);
 	tcase_add_loop_test(tcase, memory_is_protected, 0, 2);
 	tcase_add_loop_test(tcase, no_such_port, 0, 2);
