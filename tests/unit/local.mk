@@ -87,10 +87,11 @@ unit_tests += %D%/test_calls %D%/test_room %D%/test_settings %D%/test_sized
 unit_tests += %D%/test_claim %D%/test_greeting %D%/test_pair
 
 ranks = %D%/ranks.c %D%/ranks.h
-unit_tests += %D%/test_connect %D%/test_fallback %D%/test_large \
+unit_tests += %D%/test_connect %D%/test_fallback %D%/test_fed %D%/test_large \
 	%D%/test_leave %D%/test_remote
 %C%_test_connect_SOURCES = %D%/test_connect.c $(ranks)
 %C%_test_fallback_SOURCES = %D%/test_fallback.c $(ranks)
+%C%_test_fed_SOURCES = %D%/test_fed.c $(ranks)
 %C%_test_large_SOURCES = %D%/test_large.c $(ranks)
 %C%_test_leave_SOURCES = %D%/test_leave.c $(ranks)
 %C%_test_remote_SOURCES = %D%/test_remote.c $(ranks)

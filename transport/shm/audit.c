@@ -61,7 +61,7 @@ static bool audit_connection(struct bcl_connection *c)
 	publish_position(&c->pair);
 	detect_loss(c);
 	bcl_bounce_audit(c);
-	if (!bcl_offers_audit(c))
+	if (!bcl_offers_audit(c) || !bcl_fed_audit(c))
 		bcl_pair_break(&c->pair, "claim", 0);
 	if (!bcl_rma_audit(c))
 		bcl_pair_break(&c->pair, "RMA request", 0);

@@ -7,8 +7,8 @@
  *
  *  - writes again the words that only this side writes: how far it has read,
  *    chunks that it has filled, drained and copied;
- *  - checks the words that both sides write: the claims of its offers and the
- *    states of its RMA requests must be possible;
+ *  - checks the words that both sides write: the claims of its offers and fed
+ *    pulls and the states of its RMA requests must be possible;
  *  - tells the peer over the socket how far it has sent, if it has sent since
  *    the last time, or waits for the peer.
  *
@@ -51,6 +51,8 @@ void bcl_audit_hear(struct bcl_connection *connection);
 /* offer.c: write `done` of the own claims again. Returns false if a claim has
  * an impossible value. */
 bool bcl_offers_audit(struct bcl_connection *connection);
+/* fed.c: returns false if the claim of a fed pull has an impossible value. */
+bool bcl_fed_audit(struct bcl_connection *connection);
 /* bounce.c: write the own counts of chunks filled and drained again. */
 void bcl_bounce_audit(struct bcl_connection *connection);
 /* rma_request.c: returns false if an own request is in an impossible state. */

@@ -2,6 +2,7 @@
 /* Fed pulls, whose data comes through the bounce area of the peer; see large.h
  * for the ways to copy and claim.h for the chunks. */
 #include "transport/shm/attach.h"
+#include "transport/shm/audit.h"
 #include "transport/shm/message.h"
 #include "transport/shm/port.h"
 
@@ -35,6 +36,14 @@ static void stop_pull(struct bcl_connection *c, struct bcl_pull *pull,
 	pull->mine = front < pull->chunks ? pull->chunks - front : pull->chunks;
 }
 
+/* True if the peer has ended its offers: for the peer the connection is over.
+ */
+static bool is_closed(uint64_t word, const struct bcl_pull *pull)
+{
+	return bcl_claim_front(word) == BCL_CLAIM_CLOSED ||
+	       bcl_claim_generation(word) != pull->generation;
+}
+
 /* The peer does not feed the pull: claim half of the free chunks from the end,
  * and read their bytes by attach. */
 static void read_tail(struct bcl_connection *c, struct bcl_pull *pull)
@@ -48,8 +57,7 @@ static void read_tail(struct bcl_connection *c, struct bcl_pull *pull)
 				(uint32_t)(TAIL_MAX / pull->chunk));
 	if (!n) {
 		word = atomic_load_explicit(&claim->word, memory_order_relaxed);
-		if (bcl_claim_front(word) == BCL_CLAIM_CLOSED ||
-		    bcl_claim_generation(word) != pull->generation)
+		if (is_closed(word, pull))
 			stop_pull(c, pull, BCL_ERR_CANCELLED);
 		return;
 	}
@@ -67,6 +75,27 @@ static void read_tail(struct bcl_connection *c, struct bcl_pull *pull)
 		stop_pull(c, pull, status);
 }
 
+/*
+ * The pull has all its bytes, or failed. Bytes read by attach are right only if
+ * the offer has not ended meanwhile. Returns false if the claims are not those
+ * of both sides; then the pair is broken.
+ */
+static bool may_end(struct bcl_connection *c, struct bcl_pull *pull)
+{
+	uint64_t word = atomic_load_explicit(&bcl_pull_claim(c, pull)->word,
+					     memory_order_acquire);
+
+	if (is_closed(word, pull)) {
+		if (pull->mine > 1 && !pull->status)
+			pull->status = BCL_ERR_CANCELLED;
+		return true;
+	}
+	if (bcl_claim_front(word) + pull->mine == pull->chunks)
+		return true;
+	bcl_pair_break(&c->pair, "claim", word);
+	return false;
+}
+
 bool bcl_fed_drain(struct bcl_connection *c)
 {
 	struct bcl_large_tables *t = c->large.tables;
@@ -77,11 +106,27 @@ bool bcl_fed_drain(struct bcl_connection *c)
 		t->looks = 0;
 	else if (c->attach && ++t->looks > LOOKS)
 		read_tail(c, t->draining);
-	while ((pull = bcl_bounce_take(c, &chunks))) {
+	while ((pull = bcl_bounce_take(c, &chunks)) && may_end(c, pull)) {
 		t->alone = pull->drained ? 0 : t->alone + 1;
 		bcl_pull_complete(c, pull, pull->status);
 	}
 	return t->draining;
+}
+
+bool bcl_fed_audit(struct bcl_connection *c)
+{
+	const struct bcl_large_tables *t = c->large.tables;
+	const struct bcl_pull *pull;
+	uint64_t word;
+
+	for (pull = t ? t->draining : NULL; pull; pull = pull->next) {
+		word = atomic_load_explicit(&bcl_pull_claim(c, pull)->word,
+					    memory_order_relaxed);
+		if (!is_closed(word, pull) &&
+		    bcl_claim_back(word) != pull->mine)
+			return false;
+	}
+	return true;
 }
 
 bool bcl_fed_ready(struct bcl_connection *c)

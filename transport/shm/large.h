@@ -177,7 +177,8 @@ enum bcl_status bcl_pull_begin(struct bcl_connection *connection,
 void bcl_pull_refuse(struct bcl_connection *connection,
 		     const struct bcl_token *token, enum bcl_status status);
 bool bcl_pulls_progress(struct bcl_connection *connection);
-/* True if bcl_large_progress() has something to do just now. */
+/* True if bcl_large_progress() has something to do just now: chunks to copy, of
+ * pulls or of offers that were joined or are fed. */
 bool bcl_pulls_ready(struct bcl_connection *connection);
 /* End all pulls. Waits until the peer, while it lives, has finished the chunks
  * that it has claimed, so that nobody copies into this process any more; at

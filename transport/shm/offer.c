@@ -109,7 +109,8 @@ enum bcl_status bcl_offer_withdraw(struct bcl_connection *c,
 	if (!offer || token->card != bcl_shm_context(c->shm)->card_id ||
 	    token->number != c->shm->port->number)
 		return BCL_ERR_ARG;
-	if (!bcl_claim_withdraw(claim_of(c, token->slot), token->generation))
+	if (offer->wanted ||
+	    !bcl_claim_withdraw(claim_of(c, token->slot), token->generation))
 		return BCL_ERR_BUSY;
 	free_offer(c, offer);
 	return BCL_OK;
@@ -225,8 +226,8 @@ static struct bcl_offer *wanted_offer(struct bcl_connection *c,
 	if (!offer || length != sizeof(join))
 		return NULL;
 	memcpy(&join, payload, sizeof(join));
-	if (join.length > offer->length || offer->wanted || !chunk ||
-	    join.length / chunk >= BCL_CLAIM_MAX - 1)
+	if (!join.length || join.length > offer->length || offer->wanted ||
+	    !chunk || join.length / chunk >= BCL_CLAIM_MAX - 1)
 		return NULL;
 	offer->wanted = join.length;
 	offer->target = join.target;
@@ -255,10 +256,11 @@ bool bcl_offer_fetch(struct bcl_connection *c, uint64_t immediate,
 {
 	struct bcl_offer *offer = wanted_offer(c, immediate, payload, length);
 
-	if (!offer || offer->chunk > BCL_BOUNCE_CHUNK ||
-	    !bcl_bounce_reserve(c, c->side))
+	if (!offer || offer->chunk > BCL_BOUNCE_CHUNK)
 		return false;
-	offer->chunks++; /* the empty one, which the peer has taken */
+	if (!bcl_bounce_reserve(c, c->side))
+		return c->attach; /* the peer reads by attach when none comes */
+	offer->chunks++;	  /* the empty one, which the peer has taken */
 	bcl_bounce_feed(c, offer);
 	return true;
 }

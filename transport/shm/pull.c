@@ -195,6 +195,9 @@ bool bcl_pulls_ready(struct bcl_connection *c)
 	struct bcl_large_tables *t = c->large.tables;
 	unsigned i;
 
+	for (i = 0; t && i < BCL_CLAIMS / 64; i++)
+		if (t->joined[i])
+			return true;
 	for (i = 0; t && i < BCL_CLAIMS; i++)
 		if ((t->pulling[i / 64] >> i % 64 & 1) &&
 		    pull_ready(c, &t->pulls[i]))
