@@ -20,7 +20,7 @@
 #include <time.h>
 
 enum {
-	LONG = 1 << 20, /* bytes of a message */
+	LONG = 2 << 20, /* bytes: a shorter message may be fed, by two copies */
 	ROUNDS = 20,
 	TRIES = 1000,
 	FEW = 100,	 /* page faults: a message has 256 pages */
