@@ -197,7 +197,7 @@ static void bring_up_pair(struct bcl_connection *c)
 				  ? &always_attend
 				  : &c->its_attention[c->its_watch];
 	if (c->attach)
-		c->why = "shared memory and attach";
+		c->why = "shared memory, attach";
 	else if (!c->why)
 		c->why = "shared memory, double copy: attach switched off";
 	bcl_connection_set_state(c, BCL_CONNECTION_UP);
