@@ -76,6 +76,20 @@ static inline uint32_t bcl_claim_back(uint64_t word)
 	return word & 0xffffff;
 }
 
+/* True if the word is not that of an offer of this generation: the sender has
+ * ended the offer. */
+static inline bool bcl_claim_is_over(uint64_t word, uint16_t generation)
+{
+	return bcl_claim_front(word) == BCL_CLAIM_CLOSED ||
+	       bcl_claim_generation(word) != generation;
+}
+
+/* The chunks of a message; the last chunk may be shorter. */
+static inline uint32_t bcl_claim_chunks(uint64_t length, uint64_t chunk)
+{
+	return (uint32_t)((length + chunk - 1) / chunk);
+}
+
 static inline bool bcl_claim_swap(struct bcl_claim *claim, uint64_t from,
 				  uint64_t to)
 {

@@ -17,8 +17,7 @@ void bcl_fed_begin(struct bcl_connection *c, struct bcl_pull *pull)
 		c->large.tables->looks = 0;
 	pull->chunk = bcl_bounce_chunk(pull->length);
 	/* the last chunk is empty; this side's first claim takes it */
-	pull->chunks =
-		(uint32_t)((pull->length + pull->chunk - 1) / pull->chunk) + 1;
+	pull->chunks = bcl_claim_chunks(pull->length, pull->chunk) + 1;
 	pull->mine = 1;
 	bcl_pull_ask(c, pull, BCL_SHM_FETCH, (uint32_t)pull->chunk);
 	bcl_bounce_drain(c, pull);
@@ -36,14 +35,6 @@ static void stop_pull(struct bcl_connection *c, struct bcl_pull *pull,
 	pull->mine = front < pull->chunks ? pull->chunks - front : pull->chunks;
 }
 
-/* True if the peer has ended its offers: for the peer the connection is over.
- */
-static bool is_closed(uint64_t word, const struct bcl_pull *pull)
-{
-	return bcl_claim_front(word) == BCL_CLAIM_CLOSED ||
-	       bcl_claim_generation(word) != pull->generation;
-}
-
 /* The peer does not feed the pull: claim half of the free chunks from the end,
  * and read their bytes by attach. */
 static void read_tail(struct bcl_connection *c, struct bcl_pull *pull)
@@ -57,7 +48,7 @@ static void read_tail(struct bcl_connection *c, struct bcl_pull *pull)
 				(uint32_t)(TAIL_MAX / pull->chunk));
 	if (!n) {
 		word = atomic_load_explicit(&claim->word, memory_order_relaxed);
-		if (is_closed(word, pull))
+		if (bcl_claim_is_over(word, pull->generation))
 			stop_pull(c, pull, BCL_ERR_CANCELLED);
 		return;
 	}
@@ -85,7 +76,7 @@ static bool may_end(struct bcl_connection *c, struct bcl_pull *pull)
 	uint64_t word = atomic_load_explicit(&bcl_pull_claim(c, pull)->word,
 					     memory_order_acquire);
 
-	if (is_closed(word, pull)) {
+	if (bcl_claim_is_over(word, pull->generation)) {
 		if (pull->mine > 1 && !pull->status)
 			pull->status = BCL_ERR_CANCELLED;
 		return true;
@@ -122,7 +113,7 @@ bool bcl_fed_audit(struct bcl_connection *c)
 	for (pull = t ? t->draining : NULL; pull; pull = pull->next) {
 		word = atomic_load_explicit(&bcl_pull_claim(c, pull)->word,
 					    memory_order_relaxed);
-		if (!is_closed(word, pull) &&
+		if (!bcl_claim_is_over(word, pull->generation) &&
 		    bcl_claim_back(word) != pull->mine)
 			return false;
 	}

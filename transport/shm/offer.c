@@ -232,7 +232,7 @@ static struct bcl_offer *wanted_offer(struct bcl_connection *c,
 	offer->wanted = join.length;
 	offer->target = join.target;
 	offer->chunk = chunk;
-	offer->chunks = (uint32_t)((join.length + chunk - 1) / chunk);
+	offer->chunks = bcl_claim_chunks(join.length, chunk);
 	return offer;
 }
 

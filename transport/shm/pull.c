@@ -120,8 +120,7 @@ static bool finish_pull(struct bcl_connection *c, struct bcl_pull *pull)
 	uint32_t front = bcl_claim_front(word), done;
 
 	/* the peer has ended its offers: for the peer the connection is over */
-	if (front == BCL_CLAIM_CLOSED ||
-	    bcl_claim_generation(word) != pull->generation) {
+	if (bcl_claim_is_over(word, pull->generation)) {
 		bcl_pull_complete(c, pull, BCL_ERR_CANCELLED);
 		return true;
 	}
@@ -224,8 +223,8 @@ static bool worth_joining(struct bcl_connection *c, uint64_t length)
 		 BCL_ATTENTION_SLEEPING);
 }
 
-/* Cut the pull into two halves if the peer may join; no chunk is larger than
- * the limit. */
+/* Cut the pull, which is not empty, into two halves if the peer may join; no
+ * chunk is larger than the limit. */
 static void cut_into_chunks(struct bcl_pull *pull, bool join)
 {
 	uint64_t half = (pull->length + 1) / 2 + BCL_JOIN_PAGE - 1;
@@ -233,10 +232,7 @@ static void cut_into_chunks(struct bcl_pull *pull, bool join)
 	pull->chunk = join ? half - half % BCL_JOIN_PAGE : pull->length;
 	if (pull->chunk > CHUNK_MAX)
 		pull->chunk = CHUNK_MAX;
-	pull->chunks = 1;
-	if (pull->chunk)
-		pull->chunks = (uint32_t)((pull->length + pull->chunk - 1) /
-					  pull->chunk);
+	pull->chunks = bcl_claim_chunks(pull->length, pull->chunk);
 }
 
 void bcl_pull_ask(struct bcl_connection *c, const struct bcl_pull *pull,
