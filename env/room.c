@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Available memory by /proc/meminfo and the files of memory control groups; see
- * room.h.
+ * Available memory by /proc/meminfo and the files of memory control groups, and
+ * the limit of descriptors; see room.h.
  */
 #include "env/room.h"
 
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -161,4 +162,13 @@ bool bcl_room_for(size_t size)
 	uint64_t room = bcl_room("");
 
 	return size <= room - room / BCL_ROOM_LEAVE;
+}
+
+uint64_t bcl_descriptors_above(int fd)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur <= (rlim_t)fd)
+		return 0;
+	return limit.rlim_cur - (rlim_t)fd - 1;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is available. The system promises more memory than it has, and
- * kills processes when the promised memory is used. So the library checks
- * before it takes much.
+ * Memory and descriptors that are available. The system promises more memory
+ * than it has, and kills processes when the promised memory is used. So the
+ * library checks before it takes much. Descriptors that only spare time must
+ * not take the place of those that the program cannot do without.
  */
 #ifndef BCL_ENV_ROOM_H
 #define BCL_ENV_ROOM_H
@@ -28,5 +29,12 @@ uint64_t bcl_room(const char *root);
 
 /* True if `size` bytes may be taken and BCL_ROOM_LEAVE is still left. */
 bool bcl_room_for(size_t size);
+
+/*
+ * Returns how many descriptors with a larger number than `fd` this process may
+ * have. The system gives the smallest free number, so at least `fd`
+ * descriptors are in use if the system has just given `fd`.
+ */
+uint64_t bcl_descriptors_above(int fd);
 
 #endif

@@ -24,12 +24,12 @@
 #include <linux/filter.h>
 #include <netinet/udp.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include <bcl/wire.h>
 
 #include "env/config.h"
 #include "env/counters.h"
+#include "env/room.h"
 #include "wire/interface.h"
 
 enum {
@@ -184,14 +184,6 @@ void bcl_udp_sockets_close(struct bcl_udp *udp)
 
 /* ---- sockets that are connected ---- */
 
-static bool last_descriptors(int fd)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_NOFILE, &limit) ||
-	       (rlim_t)fd + DESCRIPTORS > limit.rlim_cur;
-}
-
 static bool drop_all(int fd)
 {
 	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -208,7 +200,8 @@ static int open_sender(const struct bcl_udp *udp)
 
 	memset(any_port.bytes + any_port.length - 2, 0, 2);
 	fd = open_socket(udp, &any_port, false);
-	if (fd < 0 || (drop_all(fd) && !last_descriptors(fd)))
+	if (fd < 0 ||
+	    (drop_all(fd) && bcl_descriptors_above(fd) >= DESCRIPTORS))
 		return fd;
 	close(fd);
 	return -1;

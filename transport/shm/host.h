@@ -62,7 +62,8 @@ struct bcl_shm_host {
 
 	/* ---- processes ---- */
 	/* A descriptor that is readable when the process has ended. -1: the
-	 * system has none; then the socket tells the end. */
+	 * system has none, or too few are left for connections; then the
+	 * socket tells the end. */
 	int (*process)(void *world, pid_t pid);
 	bool (*has_ended)(void *world, int process);
 	/* Copy by attach: attach.h. OK: all bytes. MEMORY: some address is not

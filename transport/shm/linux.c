@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "env/file.h"
+#include "env/room.h"
 #include "transport/shm/host.h"
 #include "transport/shm/socket.h"
 
@@ -75,10 +76,19 @@ static void *linux_group_next(void *world, int group)
 
 /* ---- processes ---- */
 
+/* The socket tells the end of a process, too, unless a forked child holds the
+ * socket open. So the second half of the descriptors is left for connections
+ * that cannot be without. */
 static int linux_process(void *world, pid_t pid)
 {
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
 	(void)world;
-	return (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0 || bcl_descriptors_above(fd) >= (uint64_t)fd)
+		return fd;
+	close(fd);
+	errno = EMFILE;
+	return -1;
 }
 
 static bool linux_has_ended(void *world, int process)
