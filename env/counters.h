@@ -37,7 +37,7 @@ struct bcl_env;
 	X(core, helper_wakes, "times it was woken by traffic in them")
 
 #define BCL_SHM_COUNTERS(X)                                                   \
-	X(shm, messages_line, "messages sent through the pair line")          \
+	X(shm, messages_line, "messages sent through the pair line or a box") \
 	X(shm, messages_ring, "messages sent through a ring")                 \
 	X(shm, messages_received, "messages received")                        \
 	X(shm, ring_full, "sends refused: the ring was full")                 \

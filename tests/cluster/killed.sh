@@ -67,4 +67,4 @@ for pause in 0.1 0.2 0.3; do
 	diff -u --label before --label after "$scratch/before" "$scratch/after"
 	echo '4 ranks killed, nothing left'
 done
-cluster mpiexec 2 "$job" +shm.messages_ring +udp.sendmsg -core.peers_lost
+cluster mpiexec 2 "$job" +shm.messages_line +udp.sendmsg -core.peers_lost

@@ -5,7 +5,7 @@
 set -euo pipefail
 PATH=${abs_top_srcdir:?}/scripts:$PATH
 job=${abs_top_builddir:?}/tests/cluster/job
-inside=(+shm.messages_ring +core.peers_shared)
+inside=(+shm.messages_line +core.peers_shared)
 # Who has to wait for this has missed that somebody left, and runs out of time.
 export BCL_PEER_TIMEOUT=30min
 if [[ ${1-} == inside ]]; then

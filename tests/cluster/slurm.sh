@@ -63,7 +63,7 @@ done
 # Two ranks inside each node, and both nodes
 job() {
 	echo "$*"
-	cluster on 0 timeout 40 "$@" "$job" +shm.messages_ring \
+	cluster on 0 timeout 40 "$@" "$job" +shm.messages_line \
 		+core.peers_shared +udp.sendmsg | tee "$scratch/says"
 	grep -q '^job: 4 ranks$' "$scratch/says"
 }

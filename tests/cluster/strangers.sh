@@ -5,7 +5,7 @@
 set -euo pipefail
 PATH=${abs_top_srcdir:?}/scripts:${abs_top_builddir:?}/tests/cluster:$PATH
 job=${abs_top_builddir:?}/tests/cluster/job
-inside=(+shm.messages_ring +core.peers_shared -udp.sendmsg)
+inside=(+shm.messages_line +core.peers_shared -udp.sendmsg)
 
 # on_host WHAT RANKS COMMAND...
 on_host() {

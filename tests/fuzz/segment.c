@@ -136,8 +136,6 @@ static void message(struct bcl_connection *c)
 	size_t length = take(2) & BCL_HEADER_LENGTH;
 	uint8_t *payload;
 
-	if (half)
-		length %= BCL_SLOT_PAYLOAD + 2;
 	header |= length << BCL_HEADER_LENGTH_SHIFT;
 	if (half) {
 		struct bcl_half *to = (struct bcl_half *)c->pair.its_half;
@@ -148,6 +146,10 @@ static void message(struct bcl_connection *c)
 		if (length > BCL_HALF_PAYLOAD)
 			take_bytes((uint8_t *)bcl_half_rest(to),
 				   sizeof(struct bcl_rest));
+		if (length > BCL_SLOT_PAYLOAD)
+			take_bytes((uint8_t *)c->pair.its_boxes +
+					   bcl_pair_box(header),
+				   length < 64 ? length : 64);
 		atomic_store(&to->header, header);
 	} else {
 		struct bcl_slot *to = (struct bcl_slot *)&c->pair

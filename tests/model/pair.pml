@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The pair line and the rings of a pair (transport/shm/pair.h, pair.c): two
- * sides send each other messages, short ones by their half of the line if it
- * is free, others by the ring; either side may crash between any two stores.
+ * sides send each other messages, by their half of the line if it is free, the
+ * bytes of long ones in a box, others by the ring; either side may crash between any two stores.
  * Stores are seen in the order in which they are made. Names are the code's.
  *
  * Bounds: the sizes below. Positions and slots wrap. The raw bytes of a longer
@@ -49,7 +49,8 @@ typedef place {
 typedef ring {
 	place slot[SLOTS]
 };
-place half[2];
+place half[2]; /* slots: 1 if the message is in the box of its turn */
+byte box[4];   /* by side and turn: the message */
 ring rings[2];	 /* by their writers */
 byte consumer[2]; /* by the readers: slots of the other's ring */
 byte published[2], received[2];
@@ -57,8 +58,9 @@ byte newest[2]; /* the message that was received last */
 bit crashed[2];
 byte crashes;
 
-#define TURN(position) ((position) % 2)
+#define TURN(position) ((position + POSITIONS) % 2)
 #define USED(a, b) (((a) + LAPS - (b)) % LAPS)
+#define BOX(side, position) box[2 * (side) + TURN(position)]
 #define IN rings[1 - _pid].slot[head % SLOTS]
 #define OUT(i) rings[_pid].slot[(tail + (i)) % SLOTS]
 
@@ -122,7 +124,12 @@ inline send_reserved()
 inline send_half()
 {
 	half[_pid].message = published[_pid] + 1;
+	if
+	:: n = 0
+	:: n = 1; BOX(_pid, next) = published[_pid] + 1
+	fi;
 	d_step {
+		half[_pid].slots = n;
 		half[_pid].ack = ack;
 		half[_pid].header = next + 1;
 		published[_pid]++;
@@ -148,6 +155,11 @@ inline check(which)
 	       rings[1 - _pid].slot[(head + 1) % SLOTS].message == which)
 }
 
+inline check_box()
+{
+	assert(!boxed || BOX(1 - _pid, want - HALF) == received[_pid])
+}
+
 /* bcl_pair_receive() */
 inline receive()
 {
@@ -156,16 +168,21 @@ inline receive()
 		check(received[_pid]);
 		head = (head + length) % LAPS;
 		length = 0
+	:: boxed ->
+		check_box();
+		boxed = 0
 	:: else
 	fi;
 	if
 	:: half[1 - _pid].header == want + 1 ->
+		boxed = half[1 - _pid].slots;
 		acked = half[1 - _pid].ack;
 		ack = !ack;
 		want = (want + HALF) % POSITIONS;
 		d_step {
 			received[_pid]++;
 			newest[_pid] = half[1 - _pid].message;
+			check_box();
 			assert(newest[_pid] == received[_pid])
 		}
 	:: else ->
@@ -201,6 +218,7 @@ active [2] proctype side()
 	byte want = FIRST, head, told;	/* receiving */
 	byte length;		/* slots of the message in place */
 	byte n;
+	bit boxed;		/* it is in a box */
 	bit acked, ack;
 
 	do

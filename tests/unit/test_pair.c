@@ -118,7 +118,7 @@ static enum bcl_status send_one(struct bcl_pair *from, uint64_t number,
 	if (number % 3 == 0 && length <= BCL_SLOT_PAYLOAD)
 		return bcl_pair_send(from, type_of(number), number, bytes,
 				     length);
-	if (number % 3 == 1)
+	if (number % 3 != 2)
 		return bcl_pair_send_iov(from, type_of(number), number, iov, 3,
 					 length);
 	status = bcl_pair_reserve(from, length, &room);
@@ -216,17 +216,16 @@ START_TEST(each_length)
 }
 END_TEST
 
-/* The sides send in turn by the halves, as long as a message fits a half. */
+/* The sides send in turn by the halves, long messages by the boxes. */
 START_TEST(each_half)
 {
 	struct bcl_event event;
 	uint64_t number = 0;
 	size_t length;
 
-	for (length = 0; length <= BCL_SLOT_PAYLOAD + 1; length++) {
+	for (length = 0; length <= BCL_MESSAGE_MAX; length++) {
 		for (unsigned way = 0; way < 6; way++) {
 			struct bcl_pair *from = &pair[way % 2];
-			bool fits = length <= BCL_SLOT_PAYLOAD;
 			uint64_t halves = from->sent_half;
 
 			/* skip each third number: send_one() reserves in the
@@ -234,7 +233,7 @@ START_TEST(each_half)
 			number += number % 3 == 1 ? 2 : 1;
 			need_equal(send_one(from, number, length, number),
 				   BCL_OK);
-			need_equal(from->sent_half, halves + fits);
+			need_equal(from->sent_half, halves + 1);
 			need_equal(bcl_pair_receive(&pair[!(way % 2)], false,
 						    &event),
 				   BCL_OK);
@@ -385,6 +384,44 @@ START_TEST(full_ring)
 		need_equal(event.immediate, i);
 	}
 	need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_ERR_EMPTY);
+}
+END_TEST
+
+/* Long messages that are answered at once go by the boxes. A message stays in
+ * place until the next receive, also while its sender sends the next one. */
+START_TEST(long_messages_by_boxes)
+{
+	uint8_t bytes[BCL_MESSAGE_MAX];
+	struct bcl_event event = { 0 }, answer = { 0 };
+	unsigned number = 0;
+	size_t length;
+
+	for (length = BCL_SLOT_PAYLOAD + 1; length <= BCL_MESSAGE_MAX;
+	     length += 13, number++) {
+		struct iovec iov[3] = { { bytes, 40 },
+					{ NULL, 0 },
+					{ bytes + 40, length - 40 } };
+
+		pattern_fill(bytes, length, number);
+		need_equal(
+			bcl_pair_send_iov(&pair[0], 1, number, iov, 3, length),
+			BCL_OK);
+		need(!number ||
+		     pattern_is(event.data, event.length, number - 1));
+		need_equal(bcl_pair_receive(&pair[1], false, &event), BCL_OK);
+		need_equal(event.immediate, number);
+		need_equal(event.length, length);
+		need(pattern_is(event.data, length, number));
+		need_equal(bcl_pair_send_word(&pair[1], 2, number, bytes,
+					      length - sizeof(uint64_t)),
+			   BCL_OK);
+		need_equal(bcl_pair_receive(&pair[0], false, &answer), BCL_OK);
+		need_equal(answer.length, length);
+	}
+	for (unsigned side = 0; side < 2; side++) {
+		need_equal(pair[side].sent_ring, 0);
+		need_equal(pair[side].sent_half, number);
+	}
 }
 END_TEST
 
@@ -566,14 +603,17 @@ static const struct {
 	{ "an internal type", 64, 8, true, false },
 	{ "the last internal type", 127, 16, false, false },
 	{ "an internal type and length", 127, BCL_HEADER_LENGTH, true, false },
-	{ "the longest half message", 1, BCL_SLOT_PAYLOAD, true, true },
-	{ "a half message too long", 1, BCL_SLOT_PAYLOAD + 1, true, false },
+	{ "the longest message in the lines", 1, BCL_SLOT_PAYLOAD, true, true },
+	{ "the shortest in a box", 1, BCL_SLOT_PAYLOAD + 1, true, true },
+	{ "the longest in a box", 1, BCL_MESSAGE_MAX, true, true },
+	{ "a half message too long", 1, BCL_MESSAGE_MAX + 1, true, false },
 	{ "a half message far too long", 1, BCL_HEADER_LENGTH, true, false },
 	{ "a ring message too long", 1, BCL_MESSAGE_MAX + 1, false, false },
 	{ "a ring message far too long", 63, BCL_HEADER_LENGTH, false, false },
 	{ "the longest", 63, BCL_MESSAGE_MAX, false, true },
 	{ "a skip of too many slots", BCL_SHM_SKIP, 0, false, false },
 	{ "a skip by the line", BCL_SHM_SKIP, 8, true, false },
+	{ "a skip by a box", BCL_SHM_SKIP, 64, true, false },
 };
 
 START_TEST(hostile)
@@ -715,6 +755,7 @@ int main(void)
 	tcase_add_loop_test(tc, model, 0, nstarts);
 	tcase_add_test(tc, half_waits_for_ack);
 	tcase_add_loop_test(tc, full_ring, 0, 2);
+	tcase_add_test(tc, long_messages_by_boxes);
 	tcase_add_test(tc, first_slot_is_last);
 	tcase_add_test(tc, word_and_more);
 	tcase_add_test(tc, room_comes_back);

@@ -11,6 +11,7 @@ enum {
 	TINY = 8,
 	SHORT = 24,
 	LINE = BCL_SLOT_PAYLOAD,
+	BOX = BCL_SLOT_PAYLOAD + 8, /* too long for the line: in a box */
 };
 
 static void send(unsigned side, uint64_t number, size_t length)
@@ -23,16 +24,21 @@ static void send(unsigned side, uint64_t number, size_t length)
 		   BCL_OK);
 }
 
+static void check(const struct bcl_event *event, uint64_t number, size_t length)
+{
+	const uint8_t *bytes = event->data;
+
+	weak_assert(event->immediate == number && event->length == length);
+	for (unsigned i = 0; i < length; i++)
+		weak_assert(bytes[i] == (uint8_t)(number + i));
+}
+
 static void receive(unsigned side, uint64_t number, size_t length)
 {
 	struct bcl_event event = { .length = 0 };
-	const uint8_t *bytes;
 
 	weak_until(bcl_pair_receive(&pair[side], false, &event) == BCL_OK);
-	weak_assert(event.immediate == number && event.length == length);
-	bytes = event.data;
-	for (unsigned i = 0; i < length; i++)
-		weak_assert(bytes[i] == (uint8_t)(number + i));
+	check(&event, number, length);
 }
 
 static void take(unsigned side, uint64_t number, size_t length)
@@ -160,6 +166,39 @@ static void pong(void)
 	weak_assert(pair[1].sent_half == 3);
 }
 
+static void send_box(unsigned side, uint64_t number)
+{
+	uint8_t bytes[BOX];
+	const struct iovec iov = { bytes, BOX };
+
+	for (unsigned i = 0; i < BOX; i++)
+		bytes[i] = (uint8_t)(number + i);
+	weak_until(bcl_pair_send_iov(&pair[side], 1, number, &iov, 1, BOX) ==
+		   BCL_OK);
+}
+
+static void ping_boxes(void)
+{
+	for (uint64_t i = 0; i < 3; i++) {
+		send_box(0, 2 * i);
+		receive(0, 2 * i + 1, BOX);
+	}
+	weak_assert(pair[0].sent_half == 3);
+}
+
+/* A message stays in its box after it was answered, until the next receive. */
+static void pong_boxes(void)
+{
+	struct bcl_event event = { .length = 0 };
+
+	for (uint64_t i = 0; i < 3; i++) {
+		weak_until(bcl_pair_receive(&pair[1], false, &event) == BCL_OK);
+		send_box(1, 2 * i + 1);
+		check(&event, 2 * i, BOX);
+	}
+	weak_assert(pair[1].sent_half == 3);
+}
+
 /* Both sides send at the same time: acknowledgements cross messages. */
 static void talk(unsigned side)
 {
@@ -227,6 +266,10 @@ int main(void)
 		  { send_some, receive_row },
 		  NULL },
 		{ "line, to and fro", pair_set_up, { ping, pong }, NULL },
+		{ "boxes, to and fro",
+		  pair_set_up,
+		  { ping_boxes, pong_boxes },
+		  NULL },
 		{ "both talk", pair_set_up, { talk_first, talk_second }, NULL },
 		{ "both talk and glance",
 		  pair_set_up,

@@ -15,7 +15,7 @@ enum {
 	BCL_GREETING_MAGIC = 0x53434c42,
 	/* To be raised when the greeting, the segment, a message or a claim
 	 * changes. The first 8 bytes, and REFUSE, never change. */
-	BCL_GREETING_VERSION = 6,
+	BCL_GREETING_VERSION = 7,
 };
 
 enum bcl_greeting_kind {

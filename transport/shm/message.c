@@ -47,10 +47,8 @@ enum bcl_status bcl_pair_unusual(struct bcl_pair *pair, uint64_t header,
 {
 	size_t length = bcl_header_length(header);
 	unsigned type = header & BCL_HEADER_TYPE;
-	size_t most =
-		payload == pair->line ? BCL_SLOT_PAYLOAD : BCL_MESSAGE_MAX;
 
-	if (length > most)
+	if (length > BCL_MESSAGE_MAX)
 		bcl_pair_break(pair, "length", length);
 	else if (type == BCL_SHM_SKIP && payload != pair->line && !length &&
 		 bcl_pair_skip(pair, immediate))

@@ -120,6 +120,32 @@ enum bcl_status bcl_pair_send_full(struct bcl_pair *pair, unsigned type,
 	return bcl_pair_send(pair, type, immediate, data, length);
 }
 
+/* Write all pieces. */
+static void gather(uint8_t *to, const struct iovec *iov, unsigned niov)
+{
+	for (; niov; to += iov->iov_len, niov--, iov++)
+		if (iov->iov_len <= BCL_SLOT_PAYLOAD)
+			bcl_copy_short(to, iov->iov_base, iov->iov_len);
+		else
+			memcpy(to, iov->iov_base, iov->iov_len);
+}
+
+/* The next message goes into this box, since the half is free. */
+static uint8_t *my_box(const struct bcl_pair *pair)
+{
+	return pair->my_boxes + bcl_pair_box(pair->next);
+}
+
+static enum bcl_status publish_box(struct bcl_pair *pair, unsigned type,
+				   uint64_t immediate, size_t length)
+{
+	/* charge_lines() counts the line of the half alone */
+	if (pair->connection)
+		pair->connection->charged -= (uint32_t)(length / BCL_SLOT_SIZE);
+	bcl_pair_publish_half(pair, immediate, make_header(pair, type, length));
+	return bcl_pair_kick(pair);
+}
+
 /* Write the bytes that the first slot takes. The pieces have more bytes than
  * that. */
 static void write_first(uint8_t *to, const struct iovec *iov)
@@ -157,17 +183,18 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 				  uint64_t immediate, const struct iovec *iov,
 				  unsigned niov, size_t length)
 {
-	unsigned slots = bcl_pair_slots(length), i;
+	unsigned slots = bcl_pair_slots(length);
 	struct bcl_slot *slot;
-	uint8_t *to;
 
 	if (length <= BCL_SLOT_PAYLOAD) {
 		uint8_t gathered[BCL_SLOT_PAYLOAD];
 
-		to = gathered;
-		for (i = 0; i < niov; to += iov[i].iov_len, i++)
-			bcl_copy_short(to, iov[i].iov_base, iov[i].iov_len);
+		gather(gathered, iov, niov);
 		return bcl_pair_send(pair, type, immediate, gathered, length);
+	}
+	if (bcl_pair_half_is_free(pair)) {
+		gather(my_box(pair), iov, niov);
+		return publish_box(pair, type, immediate, length);
 	}
 	if (!has_room(pair, slots))
 		return BCL_ERR_AGAIN;
@@ -190,6 +217,13 @@ enum bcl_status bcl_pair_send_word(struct bcl_pair *pair, unsigned type,
 	unsigned slots = bcl_pair_slots(sizeof(word) + length);
 	struct bcl_slot *slot;
 
+	if (bcl_pair_half_is_free(pair)) {
+		uint8_t *box = my_box(pair);
+
+		memcpy(box, &word, sizeof(word));
+		memcpy(box + sizeof(word), data, length);
+		return publish_box(pair, type, 0, sizeof(word) + length);
+	}
 	if (!has_room(pair, slots))
 		return BCL_ERR_AGAIN;
 	slot = tail_slot(pair);

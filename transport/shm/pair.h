@@ -60,6 +60,8 @@ struct bcl_pair {
 	const _Atomic uint32_t *its_consumer;
 	struct bcl_connection *connection; /* NULL in tests of a bare pair */
 	uint64_t sent_half, sent_ring, received; /* messages */
+	uint8_t *my_boxes; /* two of BCL_BOX_SIZE bytes, by turn */
+	const uint8_t *its_boxes;
 	uint64_t near;	     /* `sent_ring` at the last multiple */
 	uint64_t counted[3]; /* their part in the port's counters */
 	uint64_t swept;	     /* `received` at the last sweep for silent pairs */
@@ -156,6 +158,31 @@ static inline enum bcl_status bcl_pair_kick(struct bcl_pair *pair)
 	return BCL_OK;
 }
 
+/* True if the next message may go into the half. */
+static inline bool bcl_pair_half_is_free(const struct bcl_pair *pair)
+{
+	return !((pair->acked ^ pair->next) & BCL_HEADER_TURN);
+}
+
+/* The offset of the box of a half message. */
+static inline size_t bcl_pair_box(uint64_t header)
+{
+	return header & BCL_HEADER_TURN ? BCL_BOX_SIZE : 0;
+}
+
+/* Publish the message in the half, or in the box that belongs to the half. */
+static inline void bcl_pair_publish_half(struct bcl_pair *pair,
+					 uint64_t immediate, uint64_t header)
+{
+	struct bcl_half *half = pair->my_half;
+
+	half->immediate = immediate;
+	/* acquired by the peer's bcl_pair_receive() */
+	atomic_store_explicit(&half->header, header, memory_order_release);
+	pair->next += BCL_HEADER_HALF;
+	pair->sent_half++;
+}
+
 /*
  * Put a message of up to BCL_SLOT_PAYLOAD contiguous bytes into the half or the
  * ring. The caller then calls bcl_pair_kick(). Returns false if the ring looks
@@ -167,7 +194,7 @@ bcl_pair_put(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 {
 	uint64_t header = pair->next | length << BCL_HEADER_LENGTH_SHIFT | type;
 
-	if (!((pair->acked ^ header) & BCL_HEADER_TURN)) {
+	if (bcl_pair_half_is_free(pair)) {
 		struct bcl_half *half = pair->my_half;
 
 		if (length > BCL_HALF_PAYLOAD) {
@@ -176,12 +203,7 @@ bcl_pair_put(struct bcl_pair *pair, unsigned type, uint64_t immediate,
 		} else {
 			bcl_copy16(half->payload, data, length);
 		}
-		half->immediate = immediate;
-		/* acquired by the peer's bcl_pair_receive() */
-		atomic_store_explicit(&half->header, header,
-				      memory_order_release);
-		pair->next += BCL_HEADER_HALF;
-		pair->sent_half++;
+		bcl_pair_publish_half(pair, immediate, header);
 	} else {
 		struct bcl_slot *slot = &pair->out[pair->tail & pair->mask];
 
@@ -317,12 +339,14 @@ bcl_pair_receive(struct bcl_pair *pair, bool streaming, struct bcl_event *event)
 		pair->want = want + BCL_HEADER_HALF;
 		pair->acked = header << 2;
 		pair->next ^= BCL_HEADER_ACK;
-		if (length > BCL_HALF_PAYLOAD && length <= BCL_SLOT_PAYLOAD)
+		if (length > BCL_SLOT_PAYLOAD)
+			event->data = pair->its_boxes + bcl_pair_box(header);
+		else if (length > BCL_HALF_PAYLOAD)
 			bcl_rest_take(pair->line, bcl_half_rest(half), length);
 		if (bcl_unlikely((header & BCL_HEADER_INTERNAL) != 0 ||
-				 length > BCL_SLOT_PAYLOAD))
+				 length > BCL_MESSAGE_MAX))
 			return bcl_pair_unusual(pair, header, event->immediate,
-						pair->line);
+						event->data);
 	} else {
 		slot = bcl_pair_slot(pair);
 		header = atomic_load_explicit(&slot->header,

@@ -158,6 +158,8 @@ void bcl_segment_pair(const struct bcl_segment *segment, unsigned side,
 		.in = segment->ring[!side],
 		.consumer = &head->index[side].consumed,
 		.its_consumer = &head->index[!side].consumed,
+		.my_boxes = head->boxes[side][0],
+		.its_boxes = head->boxes[!side][0],
 	};
 }
 

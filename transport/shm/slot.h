@@ -10,10 +10,12 @@
  *         Both sides write both lines, each side its own half: by fetching the
  *         peer's message a side gets ownership of the line, and the store of
  *         its answer is local. A ping-pong costs one coherence transaction
- *         per way.
+ *         per way. The bytes of a longer message lie in one of two boxes. The
+ *         lines of a box are written again and again, so both sides have them
+ *         in their nearest cache.
  *  ring   64-byte slots with one producer and one consumer, for all other
- *         messages: longer and reserved ones, and short ones while the half may
- *         not be written. It is mapped twice in a row, so no message wraps.
+ *         messages: reserved ones, and those that come while the half may not
+ *         be written. It is mapped twice in a row, so no message wraps.
  *
  * Contract
  *
@@ -32,10 +34,15 @@
  *  Half. The sender may write the half again when the ack of the last message
  *  that it received equals the turn of the next message that it sends. At most
  *  one half message is unread, so one bit counts them. The receiver copies a
- *  half message out when it receives the message, and its next header of either
- *  kind carries the ack. A header that stays in the half is never taken for a
- *  later message, even if positions wrap: until the half is overwritten all
- *  expected positions have the other turn.
+ *  half message out when it receives the message, but not from a box, and its
+ *  next header of either kind carries the ack. A header that stays in the half
+ *  is never taken for a later message, even if positions wrap: until the half
+ *  is overwritten all expected positions have the other turn.
+ *
+ *  Box. A half message of more than BCL_SLOT_PAYLOAD bytes lies in the box of
+ *  its turn. Its bytes are valid in place until the next receive: the writer
+ *  comes back to this box two half messages later, and by then the reader has
+ *  received the half message between the two.
  *
  *  Zero ahead. The header word of the slot at the writer's `tail` is 0; the
  *  reader sees this 0 or the finished message. Memory begins zeroed, and
@@ -103,6 +110,7 @@ enum {
 	BCL_SLOT_HEAD = 16,    /* bytes of header and immediate */
 	BCL_HALF_PAYLOAD = 16, /* bytes in the pair line */
 	BCL_SLOT_PAYLOAD = 48, /* bytes that one slot holds, or the half */
+	BCL_BOX_SIZE = 4352,   /* the longest message */
 };
 
 struct bcl_half {
