@@ -27,7 +27,6 @@ typedef struct MPIDI_CH3I_VC {
 	int sending; /* the library still uses the memory of a packet */
 	int failure; /* enum bcl_status of the packet after `sending` */
 	int going;   /* advance_queue() in send.c is sending the queue */
-	int heard;   /* a packet has come since a longer message left */
 
 	/* of a connection that a port made, before there is a group */
 	struct MPIDI_VC *next; /* of the same link */

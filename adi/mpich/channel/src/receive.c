@@ -104,7 +104,6 @@ void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 		feed(vc, data, length);
 		return;
 	}
-	vc->ch.heard = TRUE;
 	taken = (intptr_t)(length - 8 * words);
 	mpi_errno = handlers[header->type](vc, header, (void *)data, &taken,
 					   &request);
@@ -199,8 +198,6 @@ void bcl_ch3_receive_short(MPIDI_VC_t *vc, const void *packet, size_t length)
 	}
 	match = message->match;
 	length -= head;
-	if (length > MPIDI_EAGER_SHORT_SIZE)
-		vc->ch.heard = TRUE;
 	if (bcl_ch3_direct.waiting &&
 	    bcl_ch3_direct_take(&match, message->data, length))
 		return;

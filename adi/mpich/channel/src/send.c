@@ -23,7 +23,6 @@ struct outgoing {
 
 enum {
 	PIECES = BCL_GATHER_MAX - 1,
-	AWAITED = 2048, /* bytes of payload in a packet of an answer */
 };
 
 static unsigned words_of(size_t bytes)
@@ -67,18 +66,6 @@ static unsigned cut_pieces(struct outgoing *out, struct iovec *pieces,
 	return n;
 }
 
-/*
- * Returns true if the message is probably an answer, for which the receiver
- * waits, inside a node. An answer is copied into the ring and out of the ring.
- * With short packets the receiver copies one packet while the sender writes the
- * next. A sequence of messages is copied side by side anyway, the faster the
- * longer the packets are.
- */
-static int is_awaited(const MPIDI_VC_t *vc)
-{
-	return vc->ch.heard && bcl_ch3_is_here(vc);
-}
-
 /* Sends one packet. AGAIN, only if `now`: the packet cannot leave at once, and
  * nothing was sent. */
 static enum bcl_status send_one(MPIDI_VC_t *vc, struct outgoing *out, int now)
@@ -88,15 +75,12 @@ static enum bcl_status send_one(MPIDI_VC_t *vc, struct outgoing *out, int now)
 	struct iovec pieces[PIECES];
 	enum bcl_status status;
 
-	n = cut_pieces(out, pieces,
-		       is_awaited(vc) ? AWAITED : bcl_ch3_link_room(vc, words));
+	n = cut_pieces(out, pieces, bcl_ch3_link_room(vc, words));
 	out->header = NULL;
 	status = bcl_ch3_link_send(vc, words, before.header, pieces, n,
 				   now ? 0 : (uintptr_t)vc, now);
 	if (status)
 		*out = before;
-	else if (is_through(out))
-		vc->ch.heard = FALSE;
 	return status;
 }
 
@@ -239,8 +223,6 @@ static enum bcl_status lend(MPIDI_VC_t *vc, MPIR_Request *request,
 				   (uintptr_t)request | BCL_CH3_LENT, FALSE);
 	if (status)
 		bcl_ch3_lent(request, status);
-	else
-		vc->ch.heard = FALSE;
 	return status;
 }
 
@@ -350,7 +332,6 @@ static int leaves_at_once(const MPIDI_VC_t *vc, const void *packet,
 	unsigned words = words_of(bytes);
 
 	return is_open(vc) && n <= PIECES &&
-	       !(n && iov->iov_len > AWAITED && is_awaited(vc)) &&
 	       !bcl_adi_packet_try(bcl_ch3_adi, vc->ch.link->peer, words,
 				   packet, 8 * words, iov, (unsigned)n);
 }
@@ -373,8 +354,7 @@ static enum bcl_status try_short(const MPIDI_VC_t *vc,
 int bcl_ch3_leaves_short(const MPIDI_VC_t *vc, MPIDI_Message_match match,
 			 const void *data, size_t length)
 {
-	return is_open(vc) && !(length > AWAITED && is_awaited(vc)) &&
-	       !try_short(vc, match, data, length);
+	return is_open(vc) && !try_short(vc, match, data, length);
 }
 
 /* Sends a message that has no request yet. */
