@@ -162,31 +162,43 @@ START_TEST(an_offer_that_is_fed_is_not_withdrawn)
 }
 END_TEST
 
+static unsigned refused; /* pages of a bounce area */
+
 static bool reserve_nothing(void *world, int fd, size_t offset, size_t size)
 {
 	(void)world, (void)fd, (void)offset, (void)size;
+	refused++;
 	return false;
 }
 
 static enum bcl_status populate_nothing(void *world, void *address, size_t size)
 {
 	(void)world, (void)address, (void)size;
+	refused++;
 	return BCL_ERR_NOMEM;
+}
+
+static void take_memory(struct rank *rank)
+{
+	static struct bcl_env env;
+	static struct bcl_shm_host host;
+
+	host = *rank->context->env->shm_host;
+	host.reserve = reserve_nothing;
+	host.populate = populate_nothing;
+	env = *rank->context->env;
+	env.shm_host = &host;
+	rank->context->env = &env;
 }
 
 /* Rank 0 has no memory for its bounce area. Rank 1 reads by attach. */
 static void feed_without_memory(struct rank *rank)
 {
 	struct bcl_token token = offered(rank);
-	struct bcl_env env = *rank->context->env;
-	struct bcl_shm_host host = *env.shm_host;
 	struct bcl_event event;
 
 	if (rank->me == 0) {
-		host.reserve = reserve_nothing;
-		host.populate = populate_nothing;
-		env.shm_host = &host;
-		rank->context->env = &env;
+		take_memory(rank);
 		give(rank, READY);
 		rank_expect(rank, BCL_EVENT_READ, &event);
 		rank->context->env = &bcl_env_linux;
@@ -208,6 +220,48 @@ START_TEST(a_sender_without_memory_need_not_feed)
 }
 END_TEST
 
+/* Rank 1 has no memory for a bounce area. It reads by attach, and asks for the
+ * memory at the first of many messages. */
+static void read_without_memory(struct rank *rank)
+{
+	enum {
+		MESSAGES = 100
+	};
+	struct bcl_token token;
+	struct bcl_event event;
+	unsigned i;
+
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	if (rank->me)
+		take_memory(rank);
+	for (i = 0; i < MESSAGES; i++) {
+		if (rank->me == 0) {
+			ck_assert_int_eq(bcl_offer(rank->peers[1], buffer,
+						   LENGTH, 1, &token),
+					 BCL_OK);
+			rank_send(rank, 1, 0, &token, sizeof(token));
+			rank_expect(rank, BCL_EVENT_READ, &event);
+		} else {
+			rank_expect(rank, BCL_EVENT_MESSAGE, &event);
+			memcpy(&token, event.data, sizeof(token));
+			ck_assert_int_eq(bcl_pull(rank->peers[0], &token,
+						  buffer, LENGTH, 2),
+					 BCL_OK);
+			rank_expect(rank, BCL_EVENT_PULLED, &event);
+		}
+		ck_assert_int_eq(event.status, BCL_OK);
+	}
+	ck_assert_uint_eq(refused, rank->me);
+	rank->context->env = &bcl_env_linux;
+	rank_barrier(rank);
+}
+
+START_TEST(a_reader_without_memory_does_not_ask_each_time)
+{
+	ranks_run(2, read_without_memory, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fed");
@@ -217,6 +271,7 @@ int main(void)
 	tcase_add_test(tests, a_fetch_of_nothing_is_refused);
 	tcase_add_test(tests, an_offer_that_is_fed_is_not_withdrawn);
 	tcase_add_test(tests, a_sender_without_memory_need_not_feed);
+	tcase_add_test(tests, a_reader_without_memory_does_not_ask_each_time);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }

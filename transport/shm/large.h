@@ -113,6 +113,7 @@ struct bcl_large_tables {
 	unsigned alone;
 	unsigned looks; /* in vain, since a chunk was in the bounce area */
 	bool fed;	/* counted in bcl_shm_port.fed */
+	uint16_t unfed; /* pulls by attach until may_be_fed() tries again */
 	uint32_t filled, drained; /* chunks; the own index words */
 	struct bcl_offer *feeding, **feeding_last;
 	struct bcl_pull *draining, **draining_last;

@@ -12,6 +12,7 @@ enum {
 	ALONE = 2,		 /* pulls in a row that the peer did not join */
 	RETRY = 8,		 /* then every RETRY-th pull asks again */
 	FED_PEERS = 8,		 /* of a port; a bounce area has 1 MB */
+	UNFED = 1000,		 /* pulls until memory is asked for again */
 	SETTLE_TIME = 1000000000, /* ns that a dying pull waits for a live peer
 				   * that has claimed a chunk */
 };
@@ -284,15 +285,24 @@ static bool is_best_fed(const struct bcl_connection *c, uint64_t length)
 }
 
 /* True if the pull is to be fed: the area has pages, or a few are left for a
- * peer that could be read by attach as well. */
+ * peer that could be read by attach as well. If there are no pages, many pulls
+ * pass before the next try, because a try reads files of the system. */
 static bool may_be_fed(struct bcl_connection *c)
 {
 	struct bcl_large_tables *t = c->large.tables;
 
 	if (t->fed)
 		return true;
-	if (c->shm->fed >= FED_PEERS || !bcl_bounce_reserve(c, !c->side))
+	if (t->unfed) {
+		t->unfed--;
 		return false;
+	}
+	if (c->shm->fed >= FED_PEERS)
+		return false;
+	if (!bcl_bounce_reserve(c, !c->side)) {
+		t->unfed = UNFED;
+		return false;
+	}
 	t->fed = true;
 	c->shm->fed++;
 	return true;
