@@ -178,17 +178,25 @@ static enum bcl_status populate_nothing(void *world, void *address, size_t size)
 	return BCL_ERR_NOMEM;
 }
 
-static void take_memory(struct rank *rank)
+/* From now on the rank calls a host that the test may change. */
+static struct bcl_shm_host *change_host(struct rank *rank)
 {
 	static struct bcl_env env;
 	static struct bcl_shm_host host;
 
 	host = *rank->context->env->shm_host;
-	host.reserve = reserve_nothing;
-	host.populate = populate_nothing;
 	env = *rank->context->env;
 	env.shm_host = &host;
 	rank->context->env = &env;
+	return &host;
+}
+
+static void take_memory(struct rank *rank)
+{
+	struct bcl_shm_host *host = change_host(rank);
+
+	host->reserve = reserve_nothing;
+	host->populate = populate_nothing;
 }
 
 /* Rank 0 has no memory for its bounce area. Rank 1 reads by attach. */
@@ -262,6 +270,52 @@ START_TEST(a_reader_without_memory_does_not_ask_each_time)
 }
 END_TEST
 
+static struct bcl_claim *claim_read;
+static struct bcl_token token_read;
+
+static enum bcl_status read_what_ends(void *world, pid_t pid, void *local,
+				      uint64_t remote, size_t length)
+{
+	enum bcl_status status =
+		bcl_shm_linux.read(world, pid, local, remote, length);
+
+	if (remote == token_read.address)
+		bcl_claim_free(claim_read, token_read.generation);
+	return status;
+}
+
+/* Rank 0 feeds nothing, so rank 1 reads by attach, the start of the buffer
+ * last. The offer ends during the last read; rank 1 cannot know whether the
+ * bytes are still those of the offer. */
+static void read_too_late(struct rank *rank)
+{
+	struct bcl_token token = offered(rank);
+	struct bcl_connection *c = connection_of(rank);
+	struct bcl_event event;
+
+	if (rank->me == 0) {
+		await(rank, READY);
+	} else {
+		change_host(rank)->read = read_what_ends;
+		claim_read = &c->segment.head->claims[!c->side][token.slot];
+		token_read = token;
+		ck_assert_int_eq(
+			bcl_pull(rank->peers[0], &token, buffer, LENGTH, 2),
+			BCL_OK);
+		rank_expect(rank, BCL_EVENT_PULLED, &event);
+		ck_assert_int_eq(event.status, BCL_ERR_CANCELLED);
+		rank->context->env = &bcl_env_linux;
+		give(rank, READY);
+	}
+	rank_barrier(rank);
+}
+
+START_TEST(an_offer_that_ends_is_not_read)
+{
+	ranks_run(2, read_too_late, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fed");
@@ -272,6 +326,7 @@ int main(void)
 	tcase_add_test(tests, an_offer_that_is_fed_is_not_withdrawn);
 	tcase_add_test(tests, a_sender_without_memory_need_not_feed);
 	tcase_add_test(tests, a_reader_without_memory_does_not_ask_each_time);
+	tcase_add_test(tests, an_offer_that_ends_is_not_read);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
