@@ -9,7 +9,8 @@
 # ordinary build, more of them than there are processors; system_tests one at a time
 # there; fuzz_tests where there is libFuzzer (fuzzers: those of this build). The
 # build for addresses has assertions, as the other one with a sanitizer, and runs
-# storms, too: those of cards, with LONG=1 all.
+# storms, too: those of cards, with LONG=1 all. With LONG=1 MPICH's own tests run
+# on a library with assertions, too (mpi-check).
 #
 # Two tiers: "make check" does everything once. With LONG=1 in the environment,
 # which is "make check-long", tests do more of the same: all sizes, more seeds.
@@ -60,9 +61,11 @@ lone-check: $(check_PROGRAMS)
 system-check: $(check_PROGRAMS)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 		TESTS="$(system_tests) $${LONG:+$(long_tests)}"
+mpi-check:
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(mpich_tests)'
 check-long:
 	LONG=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(TESTS) $(long_tests)'
 demo:
 	$(srcdir)/scripts/demo .
 .PHONY: tests unit-check assert-check thread-check lone-check system-check \
-	check-long demo
+	mpi-check check-long demo
