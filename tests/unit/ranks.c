@@ -11,6 +11,7 @@
 
 #include "tests/unit/counter.h"
 #include "tests/unit/unit.h"
+#include "transport/internal.h"
 
 enum {
 	LIMIT = 30, /* seconds, for each wait */
@@ -106,8 +107,10 @@ void rank_open(struct rank *rank, const struct bcl_context_options *options)
 					   .local_ranks = rank->all->n };
 	size_t length;
 
-	ck_assert_int_eq(bcl_open(options ? options : &own, &rank->context),
-			 BCL_OK);
+	ck_assert_int_eq(
+		bcl_context_open(rank->env ? rank->env : &bcl_env_linux,
+				 options ? options : &own, -1, &rank->context),
+		BCL_OK);
 	ck_assert_int_eq(bcl_port_open(rank->context, NULL, &rank->port),
 			 BCL_OK);
 	ck_assert_int_eq(bcl_port_address(rank->port,

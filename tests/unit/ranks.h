@@ -12,6 +12,8 @@
 
 #include <bcl/bcl.h>
 
+struct bcl_env;
+
 enum {
 	RANKS_MAX = 64,
 };
@@ -33,6 +35,8 @@ struct rank {
 	struct ranks *all;
 	unsigned me;
 	unsigned barriers; /* passed */
+	/* for rank_open(), instead of the system; NULL: none */
+	const struct bcl_env *env;
 	struct bcl_context *context;
 	struct bcl_port *port;
 	struct bcl_peer *peers[RANKS_MAX];

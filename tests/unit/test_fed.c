@@ -162,54 +162,69 @@ START_TEST(an_offer_that_is_fed_is_not_withdrawn)
 }
 END_TEST
 
-static unsigned refused; /* pages of a bounce area */
+/* ---- a host of which the test takes something away ---- */
 
-static bool reserve_nothing(void *world, int fd, size_t offset, size_t size)
+static _Atomic bool no_memory;
+static _Atomic unsigned refused;     /* times that there was none */
+static struct bcl_claim *claim_read; /* NULL: reads are the system's */
+static struct bcl_token token_read;
+
+static bool reserve_some(void *world, int fd, size_t offset, size_t size)
 {
-	(void)world, (void)fd, (void)offset, (void)size;
+	if (!no_memory)
+		return bcl_shm_linux.reserve(world, fd, offset, size);
 	refused++;
 	return false;
 }
 
-static enum bcl_status populate_nothing(void *world, void *address, size_t size)
+static enum bcl_status populate_some(void *world, void *address, size_t size)
 {
-	(void)world, (void)address, (void)size;
+	if (!no_memory)
+		return bcl_shm_linux.populate(world, address, size);
 	refused++;
 	return BCL_ERR_NOMEM;
 }
 
-/* From now on the rank calls a host that the test may change. */
-static struct bcl_shm_host *change_host(struct rank *rank)
+/* The offer ends while the start of its buffer is read. */
+static enum bcl_status read_what_ends(void *world, pid_t pid, void *local,
+				      uint64_t remote, size_t length)
 {
-	static struct bcl_env env;
-	static struct bcl_shm_host host;
+	enum bcl_status status =
+		bcl_shm_linux.read(world, pid, local, remote, length);
 
-	host = *rank->context->env->shm_host;
-	env = *rank->context->env;
-	env.shm_host = &host;
-	rank->context->env = &env;
-	return &host;
+	if (claim_read && remote == token_read.address)
+		bcl_claim_free(claim_read, token_read.generation);
+	return status;
 }
 
-static void take_memory(struct rank *rank)
+static void open_on_host(struct rank *rank)
 {
-	struct bcl_shm_host *host = change_host(rank);
+	static struct bcl_shm_host host;
+	static struct bcl_env env;
 
-	host->reserve = reserve_nothing;
-	host->populate = populate_nothing;
+	host = bcl_shm_linux;
+	host.reserve = reserve_some;
+	host.populate = populate_some;
+	host.read = read_what_ends;
+	env = bcl_env_linux;
+	env.shm_host = &host;
+	rank->env = &env;
+	rank_open(rank, NULL);
+	rank_barrier(rank);
 }
 
 /* Rank 0 has no memory for its bounce area. Rank 1 reads by attach. */
 static void feed_without_memory(struct rank *rank)
 {
-	struct bcl_token token = offered(rank);
+	struct bcl_token token;
 	struct bcl_event event;
 
+	open_on_host(rank);
+	token = offered(rank);
 	if (rank->me == 0) {
-		take_memory(rank);
+		no_memory = true;
 		give(rank, READY);
 		rank_expect(rank, BCL_EVENT_READ, &event);
-		rank->context->env = &bcl_env_linux;
 	} else {
 		await(rank, READY);
 		ck_assert_int_eq(
@@ -220,11 +235,12 @@ static void feed_without_memory(struct rank *rank)
 	}
 	ck_assert_int_eq(event.status, BCL_OK);
 	rank_barrier(rank);
+	rank_close(rank);
 }
 
 START_TEST(a_sender_without_memory_need_not_feed)
 {
-	ranks_run(2, feed_without_memory, 0);
+	ranks_run_bare(2, feed_without_memory, 0);
 }
 END_TEST
 
@@ -239,9 +255,9 @@ static void read_without_memory(struct rank *rank)
 	struct bcl_event event;
 	unsigned i;
 
+	open_on_host(rank);
 	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
-	if (rank->me)
-		take_memory(rank);
+	no_memory = rank->me;
 	for (i = 0; i < MESSAGES; i++) {
 		if (rank->me == 0) {
 			ck_assert_int_eq(bcl_offer(rank->peers[1], buffer,
@@ -260,43 +276,31 @@ static void read_without_memory(struct rank *rank)
 		ck_assert_int_eq(event.status, BCL_OK);
 	}
 	ck_assert_uint_eq(refused, rank->me);
-	rank->context->env = &bcl_env_linux;
 	rank_barrier(rank);
+	rank_close(rank);
 }
 
 START_TEST(a_reader_without_memory_does_not_ask_each_time)
 {
-	ranks_run(2, read_without_memory, 0);
+	ranks_run_bare(2, read_without_memory, 0);
 }
 END_TEST
-
-static struct bcl_claim *claim_read;
-static struct bcl_token token_read;
-
-static enum bcl_status read_what_ends(void *world, pid_t pid, void *local,
-				      uint64_t remote, size_t length)
-{
-	enum bcl_status status =
-		bcl_shm_linux.read(world, pid, local, remote, length);
-
-	if (remote == token_read.address)
-		bcl_claim_free(claim_read, token_read.generation);
-	return status;
-}
 
 /* Rank 0 feeds nothing, so rank 1 reads by attach, the start of the buffer
  * last. The offer ends during the last read; rank 1 cannot know whether the
  * bytes are still those of the offer. */
 static void read_too_late(struct rank *rank)
 {
-	struct bcl_token token = offered(rank);
-	struct bcl_connection *c = connection_of(rank);
+	struct bcl_connection *c;
+	struct bcl_token token;
 	struct bcl_event event;
 
+	open_on_host(rank);
+	token = offered(rank);
+	c = connection_of(rank);
 	if (rank->me == 0) {
 		await(rank, READY);
 	} else {
-		change_host(rank)->read = read_what_ends;
 		claim_read = &c->segment.head->claims[!c->side][token.slot];
 		token_read = token;
 		ck_assert_int_eq(
@@ -304,15 +308,15 @@ static void read_too_late(struct rank *rank)
 			BCL_OK);
 		rank_expect(rank, BCL_EVENT_PULLED, &event);
 		ck_assert_int_eq(event.status, BCL_ERR_CANCELLED);
-		rank->context->env = &bcl_env_linux;
 		give(rank, READY);
 	}
 	rank_barrier(rank);
+	rank_close(rank);
 }
 
 START_TEST(an_offer_that_ends_is_not_read)
 {
-	ranks_run(2, read_too_late, 0);
+	ranks_run_bare(2, read_too_late, 0);
 }
 END_TEST
 
