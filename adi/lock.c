@@ -30,10 +30,8 @@ static void own(struct bcl_adi *adi)
 {
 #ifdef BCL_ASSERTIONS
 	adi->owner = pthread_self();
-	adi->held++;
-#else
-	(void)adi;
 #endif
+	adi->held++;
 }
 
 static void lock(struct bcl_adi *adi)
@@ -45,9 +43,7 @@ static void lock(struct bcl_adi *adi)
 static void unlock(struct bcl_adi *adi)
 {
 	bcl_assert(bcl_adi_is_held(adi));
-#ifdef BCL_ASSERTIONS
 	adi->held--;
-#endif
 	pthread_mutex_unlock(&adi->lock);
 }
 
@@ -122,7 +118,9 @@ static void wake(struct bcl_adi *adi)
 
 void bcl_adi_unlock_threads(struct bcl_adi *adi)
 {
-	if (adi->sleepers) {
+	/* not while an upcall looks at an event, which bcl_arm() would release:
+	 * the outermost leave does the work */
+	if (adi->sleepers && adi->held == 1) {
 		if (adi->turned &&
 		    (adi->stalled || bcl_arm(adi->port) != BCL_OK))
 			adi->wake = true;

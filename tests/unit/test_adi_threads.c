@@ -391,6 +391,85 @@ START_TEST(wake_by_hand)
 }
 END_TEST
 
+/* ---- upcalls ---- */
+
+struct answerer {
+	struct bcl_adi *adi;
+	bool answered;
+};
+
+/* Sends. The packet is valid during the upcall, so it must stay as it is. */
+static void answer_at_once(void *arg, struct bcl_peer *peer, unsigned type,
+			   const void *packet, size_t length)
+{
+	struct answerer *answerer = arg;
+
+	need(pattern_is(packet, length, 1));
+	need_equal(bcl_adi_packet_send(answerer->adi, peer, type, packet, 8,
+				       NULL, 0, 0),
+		   BCL_OK);
+	need(pattern_is(packet, length, 1));
+	answerer->answered = true;
+}
+
+/* Waits until another thread sleeps in the library, and takes the job's
+ * lock. */
+static void lock_beside_sleeper(struct bcl_adi *a)
+{
+	for (;;) {
+		pthread_mutex_lock(&a->lock);
+		if (a->sleepers)
+			return;
+		pthread_mutex_unlock(&a->lock);
+		doze(1000);
+	}
+}
+
+/*
+ * Thread 0 of rank 0 sleeps. Thread 1 has the lock and polls: the upcall for
+ * the packet of rank 1 sends, and so enters and leaves the library once more.
+ */
+static void answerer(struct bcl_adi *a, unsigned rank, unsigned thread)
+{
+	static const struct bcl_adi_packet_ops ops = {
+		.struct_size = sizeof(ops), .receive = answer_at_once
+	};
+	static struct answerer it;
+	static _Atomic bool ready;
+	unsigned char packet[1000];
+	struct bcl_peer *peer;
+
+	if (rank == 0 && thread == 0) {
+		it = (struct answerer){ .adi = a };
+		need_equal(bcl_adi_packet_open(a, &ops, &it), BCL_OK);
+		need_equal(bcl_adi_packet_wait(a, UINT64_MAX), BCL_OK);
+	} else if (rank == 0) {
+		lock_beside_sleeper(a);
+		atomic_store(&ready, true);
+		while (!it.answered)
+			bcl_adi_packet_poll(a);
+		pthread_mutex_unlock(&a->lock);
+		bcl_adi_packet_wake(a);
+	} else if (thread == 0) {
+		while (!atomic_load(&ready))
+			doze(1000);
+		pattern_fill(packet, sizeof(packet), 1);
+		need_equal(bcl_adi_peer(a, 0, &peer), BCL_OK);
+		need_equal(bcl_adi_packet_send(a, peer, 2, packet,
+					       sizeof(packet), NULL, 0, 0),
+			   BCL_OK);
+		atomic_store(&ready, false);
+	}
+}
+
+/* A packet must stay in place when its upcall leaves the library, although
+ * another thread sleeps, for which the port is armed again. */
+START_TEST(a_packet_stays_during_its_upcall)
+{
+	run_threads(&kinds[_i], 2, answerer);
+}
+END_TEST
+
 /* ---- yields ---- */
 
 /* The job that this thread polls; NULL: none. */
@@ -449,6 +528,7 @@ int main(void)
 	tcase_add_loop_test(tcase, chores_are_not_left, 0, KINDS);
 	tcase_add_loop_test(tcase, a_busy_waiter_leaves_the_lock, 0, KINDS);
 	tcase_add_loop_test(tcase, wake_by_hand, 0, KINDS);
+	tcase_add_loop_test(tcase, a_packet_stays_during_its_upcall, 0, KINDS);
 	tcase_add_test(tcase, yields_leave_the_lock_to_others);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
