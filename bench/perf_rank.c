@@ -14,8 +14,6 @@
 enum {
 	IDLE_TURNS = 10000,
 	COUNT_NS = 1000000000, /* by then all messages are counted */
-	LINE_SIZE = 16,	       /* bytes that fit in a pair line */
-	RING_SIZE = 64,	       /* larger messages go by the ring */
 };
 
 /* Messages by each way, from the counters. */
@@ -152,14 +150,12 @@ static bool went_as_claimed(const struct perf_rank *rank,
 
 	if (rank->between)
 		return ways->card >= messages;
-	if (strcmp(ref_string(rank->ref, "do"), "latency"))
+	if (strcmp(ref_string(rank->ref, "do"), "latency") ||
+	    size > BCL_MESSAGE_MAX)
 		return ways->line + ways->ring >= messages;
-	/* Messages go singly: the line is free, except at rare moments. */
-	if (size <= LINE_SIZE)
-		return ways->line >= messages / 10 * 9;
-	if (size > RING_SIZE)
-		return ways->ring >= messages;
-	return ways->line + ways->ring >= messages;
+	/* Messages go singly: the line or a box is free, except at rare
+	 * moments. */
+	return ways->line >= messages / 10 * 9;
 }
 
 /* Ends the process if messages took a way that the figure does not claim. */
