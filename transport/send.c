@@ -11,8 +11,8 @@ enum {
 	HINTS_AFTER_SEND = 2,
 };
 
-/* Sends on the shared path. The message lies in the receiver's ring when the
- * call returns, so the event follows at once. */
+/* Sends on the shared path. The message lies where the receiver reads it when
+ * the call returns, so the event follows at once. */
 static enum bcl_status send_pair(struct bcl_peer *peer, unsigned type,
 				 uint64_t immediate, const struct iovec *iov,
 				 unsigned niov, size_t length, uint64_t cookie)

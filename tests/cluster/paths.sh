@@ -52,7 +52,7 @@ BCL_RAILS=udp over 'UDP only' -- 1 +udp.sendmsg -packet.sends
 BCL_RAILS=packet over 'packet rings only' -- 1 +packet.received -udp.sendmsg
 BCL_OFFLOAD=off over 'offload not used' -- 1 +udp.sendmsg -udp.bursts
 BCL_SHM=off over 'no shared memory' -- 2 -shm.messages_ring \
-	+core.peers_fallback +udp.sendmsg
+	-shm.messages_line +core.peers_fallback +udp.sendmsg
 BCL_ATTACH=off over 'no attach' -- 2 "${inside[@]}" +shm.bytes_bounced
 BCL_PCRC=off over 'checksum of headers only' -- 1 +udp.sendmsg -udp.staged
 

@@ -2,7 +2,8 @@
 /*
  * The pair line and the rings of a pair (transport/shm/pair.h, pair.c): two
  * sides send each other messages, by their half of the line if it is free, the
- * bytes of long ones in a box, others by the ring; either side may crash between any two stores.
+ * bytes of long ones in a box, others by the ring; either side may crash between
+ * any two stores.
  * Stores are seen in the order in which they are made. Names are the code's.
  *
  * Bounds: the sizes below. Positions and slots wrap. The raw bytes of a longer

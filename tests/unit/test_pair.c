@@ -253,7 +253,8 @@ START_TEST(model)
 	static struct {
 		uint64_t number, like;
 		size_t length;
-	} queue[2][QUEUE];
+	} queue[2][QUEUE], kept[2];			 /* kept: of `last` */
+	struct bcl_event last[2] = { { .data = NULL } }; /* by receiver */
 	uint64_t head[2] = { 0 }, tail[2] = { 0 }, seed = 20240 + _i;
 	const char *given = getenv("BCL_TEST_SEED");
 	unsigned full = 0, turned = 0, rows = 0;
@@ -293,6 +294,11 @@ START_TEST(model)
 			queue[side][number % QUEUE].length = length;
 			tail[side]++;
 		} else {
+			/* the last one is in place until now */
+			if (last[side].data)
+				check_event(&last[side], kept[side].number,
+					    kept[side].length, kept[side].like);
+			last[side].data = NULL;
 			do {
 				status = bcl_pair_receive(&pair[side], false,
 							  &event);
@@ -317,6 +323,8 @@ START_TEST(model)
 					queue[other][head[other] % QUEUE].like);
 				head[other]++;
 			}
+			last[side] = n ? row[n - 1] : event;
+			kept[side] = queue[other][(head[other] - 1) % QUEUE];
 			rows += n > 1;
 		}
 	}

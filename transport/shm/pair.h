@@ -28,6 +28,8 @@ enum {
 	BCL_PORT_ROOM = 128,
 };
 
+_Static_assert((int)BCL_BOX_SIZE == BCL_MESSAGE_MAX, "the longest message");
+
 struct bcl_connection; /* shm/connection.h */
 
 /* One side's view of a pair. Only the owner of the port uses it. */
