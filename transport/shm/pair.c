@@ -139,9 +139,10 @@ static uint8_t *my_box(const struct bcl_pair *pair)
 static enum bcl_status publish_box(struct bcl_pair *pair, unsigned type,
 				   uint64_t immediate, size_t length)
 {
-	/* charge_lines() counts the line of the half alone */
+	/* charge_lines() counts the line of the half alone; in the simulator
+	 * the message costs as much as by the ring */
 	if (pair->connection)
-		pair->connection->charged -= (uint32_t)(length / BCL_SLOT_SIZE);
+		pair->connection->charged -= bcl_pair_slots(length) - 1;
 	bcl_pair_publish_half(pair, immediate, make_header(pair, type, length));
 	return bcl_pair_kick(pair);
 }
