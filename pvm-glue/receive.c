@@ -401,24 +401,28 @@ void receive_give_up(void)
 static void receive_offer(struct task *task, uint32_t given, const void *bytes,
 			  size_t length)
 {
-	const struct offer *offer = bytes;
 	struct arrival *arrival;
 	void *buffer = NULL;
+	struct offer offer;
 
-	if (length != sizeof(*offer) || offer->length > INT_MAX)
+	if (length != sizeof(offer))
 		return;
-	length = offer->length;
+	/* the sender can change the bytes meanwhile */
+	memcpy(&offer, bytes, sizeof(offer));
+	if (offer.length > INT_MAX)
+		return;
+	length = offer.length;
 	if (is_next(task, given))
-		buffer = buffer_claim(task->tid, &offer->envelope, &length);
+		buffer = buffer_claim(task->tid, &offer.envelope, &length);
 	arrival = new_arrival(task, given);
 	if (buffer) {
 		arrival->claimed = true;
 		arrival->memory = buffer;
 		arrival->length = length;
 	} else {
-		give_message(arrival, &offer->envelope, length);
+		give_message(arrival, &offer.envelope, length);
 	}
-	arrival->offer = *offer;
+	arrival->offer = offer;
 	if (!ask_other_task(arrival))
 		fetch_soon(arrival);
 	receive_fetch();

@@ -78,11 +78,13 @@ static void feed(MPIDI_VC_t *vc, const char *data, size_t length)
 	bcl_ch3_complain(mpi_errno);
 }
 
+/* The packet may lie in memory that the peer can change: its type is read
+ * once. */
 static MPIDI_CH3_PktHandler_Fcn *handler_of(const MPIDI_CH3_Pkt_t *packet)
 {
-	return (unsigned)packet->type < MPIDI_CH3_PKT_END_ALL
-		       ? handlers[packet->type]
-		       : NULL;
+	unsigned type = *(const volatile MPIDI_CH3_Pkt_type_t *)&packet->type;
+
+	return type < MPIDI_CH3_PKT_END_ALL ? handlers[type] : NULL;
 }
 
 void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
@@ -90,13 +92,14 @@ void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 {
 	MPIDI_CH3_Pkt_t *header = (MPIDI_CH3_Pkt_t *)packet;
 	const char *data = (const char *)packet + 8 * words;
+	MPIDI_CH3_PktHandler_Fcn *handler = NULL;
 	MPIR_Request *request = NULL;
 	intptr_t taken;
 	int mpi_errno;
 
 	if ((words == BCL_CH3_MORE) != !!vc->ch.recv_active ||
 	    words > BCL_CH3_WORDS_MAX || length < 8 * words ||
-	    (words && !handler_of(header))) {
+	    (words && !(handler = handler_of(header)))) {
 		bcl_ch3_complain(bcl_ch3_nonsense());
 		return;
 	}
@@ -105,8 +108,7 @@ void bcl_ch3_receive(MPIDI_VC_t *vc, unsigned words, const void *packet,
 		return;
 	}
 	taken = (intptr_t)(length - 8 * words);
-	mpi_errno = handlers[header->type](vc, header, (void *)data, &taken,
-					   &request);
+	mpi_errno = handler(vc, header, (void *)data, &taken, &request);
 	if (mpi_errno) {
 		bcl_ch3_complain(mpi_errno);
 		return;
