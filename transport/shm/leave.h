@@ -2,7 +2,7 @@
 /*
  * How a connection ends while both ports live. The connection stays as long as
  * one of the two programs has the peer opened; then both sides give back all
- * resources. Three words go through the rings, behind all earlier messages:
+ * resources. Three words are sent, behind all earlier messages:
  *
  *  LEAVE  the program has closed the peer, and all operations that the program
  *         had begun have ended
