@@ -97,14 +97,6 @@ bool bcl_pair_has_room(const struct bcl_pair *pair)
 	       bcl_pair_slots(BCL_MESSAGE_MAX);
 }
 
-/* Fetch all lines that will be written at once: one by one, each takes as long
- * as a whole short message. */
-static void fetch_slots(const struct bcl_slot *slot, unsigned slots)
-{
-	for (unsigned i = 0; i <= slots; i++)
-		bcl_prefetch_write(&slot[i]);
-}
-
 static uint64_t make_header(const struct bcl_pair *pair, unsigned type,
 			    size_t length)
 {
@@ -130,7 +122,11 @@ static void gather(uint8_t *to, const struct iovec *iov, unsigned niov)
 			memcpy(to, iov->iov_base, iov->iov_len);
 }
 
-/* The next message goes into this box, since the half is free. */
+static bool fits_box(const struct bcl_pair *pair, size_t length)
+{
+	return length >= BCL_BOX_FROM && bcl_pair_half_is_free(pair);
+}
+
 static uint8_t *my_box(const struct bcl_pair *pair)
 {
 	return pair->my_boxes + bcl_pair_box(pair->next);
@@ -193,14 +189,13 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 		gather(gathered, iov, niov);
 		return bcl_pair_send(pair, type, immediate, gathered, length);
 	}
-	if (bcl_pair_half_is_free(pair)) {
+	if (fits_box(pair, length)) {
 		gather(my_box(pair), iov, niov);
 		return publish_box(pair, type, immediate, length);
 	}
 	if (!has_room(pair, slots))
 		return BCL_ERR_AGAIN;
 	slot = tail_slot(pair);
-	fetch_slots(slot + 1, slots - 1);
 	/* The peer looks at the first slot and takes its line away each time.
 	 * So the first slot is written last. */
 	write_rest((uint8_t *)(slot + 1), iov, niov);
@@ -218,7 +213,7 @@ enum bcl_status bcl_pair_send_word(struct bcl_pair *pair, unsigned type,
 	unsigned slots = bcl_pair_slots(sizeof(word) + length);
 	struct bcl_slot *slot;
 
-	if (bcl_pair_half_is_free(pair)) {
+	if (fits_box(pair, sizeof(word) + length)) {
 		uint8_t *box = my_box(pair);
 
 		memcpy(box, &word, sizeof(word));
@@ -228,7 +223,6 @@ enum bcl_status bcl_pair_send_word(struct bcl_pair *pair, unsigned type,
 	if (!has_room(pair, slots))
 		return BCL_ERR_AGAIN;
 	slot = tail_slot(pair);
-	fetch_slots(slot + 1, slots - 1);
 	/* as in bcl_pair_send_iov(), the first slot is written last */
 	memcpy(slot + 1, (const uint8_t *)data + first, length - first);
 	memcpy(slot->payload, &word, sizeof(word));
@@ -246,7 +240,6 @@ enum bcl_status bcl_pair_reserve(struct bcl_pair *pair, size_t length,
 
 	if (!has_room(pair, slots))
 		return BCL_ERR_AGAIN;
-	fetch_slots(tail_slot(pair), slots);
 	/* the user may overwrite headers that are zeroed ahead, and then commit
 	 * a shorter message */
 	pair->zeroed = pair->tail;

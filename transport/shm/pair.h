@@ -22,7 +22,7 @@ enum {
 	BCL_NEAR_SLOTS = 1024, /* see "Turning back"; a power of two */
 	BCL_ZERO_SLOTS = 8,    /* zeroed at a time */
 	BCL_FETCH_AHEAD = 8,   /* slots fetched before they are needed */
-	BCL_FETCH_SLOTS = 4,   /* slots fetched when a header is seen */
+	BCL_FETCH_SLOTS = 16,  /* slots fetched when a header is seen */
 
 	/* Flag of a port: bcl_shm_give_room() is due. */
 	BCL_PORT_ROOM = 128,
@@ -140,9 +140,6 @@ static inline void bcl_pair_publish(struct bcl_pair *pair,
 	/* "zero ahead" comes before the store of the header */
 	bcl_pair_zero(pair, slot, slots);
 	atomic_store_explicit(&slot->header, header, memory_order_release);
-	/* the next message may have as many slots */
-	for (unsigned i = 1; i <= slots && i <= BCL_FETCH_AHEAD; i++)
-		bcl_prefetch_write(&slot[slots + i]);
 	pair->tail += slots;
 	pair->next += BCL_HEADER_RING;
 	pair->sent_ring++;

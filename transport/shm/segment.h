@@ -14,7 +14,7 @@
  *	  4096  claims[side]: offers made by `side`
  *	 20480  rma[side]: RMA requests of `side`
  *	 22528  bells[side]: rung by `side`, see bell.h
- *	 24576  boxes[side]: two boxes written by `side`
+ *	 26240  boxes[side]: two boxes written by `side`, see slot.h
  *	 45056  ring[side]: `slots` slots written by `side`
  *	        bounce[side]: BCL_BOUNCE_SIZE bytes written by `side`
  *	        RMA data[side]: BCL_RMA_AREA bytes, for requests of `side`
@@ -75,8 +75,9 @@ struct bcl_segment_head {
 		       2 * BCL_RMA_REQUESTS * sizeof(struct bcl_rma_request)];
 	struct bcl_bell bells[2];
 	uint8_t spare4[2048 - 2 * sizeof(struct bcl_bell)];
+	uint8_t spare5[1664];
 	uint8_t boxes[2][2][BCL_BOX_SIZE];
-	uint8_t spare5[20480 - 4 * BCL_BOX_SIZE];
+	uint8_t spare6[20480 - 1664 - 4 * BCL_BOX_SIZE];
 };
 
 _Static_assert(sizeof(struct bcl_index) == 256, "index");
@@ -86,7 +87,7 @@ _Static_assert(offsetof(struct bcl_segment_head, index) == 256, "index");
 _Static_assert(offsetof(struct bcl_segment_head, granted) == 1024, "granted");
 _Static_assert(offsetof(struct bcl_segment_head, claims) == 4096, "claims");
 _Static_assert(offsetof(struct bcl_segment_head, bells) == 22528, "bells");
-_Static_assert(offsetof(struct bcl_segment_head, boxes) == 24576, "boxes");
+_Static_assert(offsetof(struct bcl_segment_head, boxes) == 26240, "boxes");
 _Static_assert(sizeof(struct bcl_segment_head) == 45056, "head");
 
 /* The areas behind the part that every pair needs. */

@@ -42,7 +42,12 @@
  *  Box. A half message of more than BCL_SLOT_PAYLOAD bytes lies in the box of
  *  its turn. Its bytes are valid in place until the next receive: the writer
  *  comes back to this box two half messages later, and by then the reader has
- *  received the half message between the two.
+ *  received the half message between the two. The boxes lie about half a page
+ *  off the start of a page, where users' long buffers begin: a processor takes
+ *  a load for one of the bytes stored just before if the lower 12 bits of the
+ *  addresses agree, and copies of several KB then take twice as long. Messages
+ *  below BCL_BOX_FROM go by the ring: there the line of the header is one line
+ *  more than the ring needs, and costs more than the other lines save.
  *
  *  Zero ahead. The header word of the slot at the writer's `tail` is 0; the
  *  reader sees this 0 or the finished message. Memory begins zeroed, and
@@ -110,6 +115,7 @@ enum {
 	BCL_SLOT_HEAD = 16,    /* bytes of header and immediate */
 	BCL_HALF_PAYLOAD = 16, /* bytes in the pair line */
 	BCL_SLOT_PAYLOAD = 48, /* bytes that one slot holds, or the half */
+	BCL_BOX_FROM = 320,    /* bytes */
 	BCL_BOX_SIZE = 4352,   /* the longest message */
 };
 
