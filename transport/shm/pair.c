@@ -184,9 +184,10 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 	struct bcl_slot *slot;
 
 	if (length <= BCL_SLOT_PAYLOAD) {
-		uint8_t gathered[BCL_SLOT_PAYLOAD];
+		uint8_t gathered[BCL_SLOT_PAYLOAD], *to = gathered;
 
-		gather(gathered, iov, niov);
+		for (; niov; to += iov->iov_len, niov--, iov++)
+			bcl_copy_short(to, iov->iov_base, iov->iov_len);
 		return bcl_pair_send(pair, type, immediate, gathered, length);
 	}
 	if (fits_box(pair, length)) {
