@@ -8,10 +8,11 @@ PATH=${abs_top_srcdir:?}/scripts:$PATH
 . "$abs_top_srcdir/tests/await.bash"
 
 expect() {
-	local what=$1 expected=$2 got
-	got=$("${@:3}" 2>&1 | grep '^node\|^mtu\|^empty' | sort | xargs)
+	local what=$1 expected=$2 said got
+	said=$("${@:3}" 2>&1) || true
+	got=$(sed -n '/^node\|^mtu\|^empty/p' <<<"$said" | sort | xargs)
 	echo "$what: $got"
-	[[ $got == "$expected" ]]
+	[[ $got == "$expected" ]] || { echo "$said"; return 1; }
 }
 
 # shellcheck disable=SC2016 # expanded by each rank
