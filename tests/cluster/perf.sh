@@ -66,6 +66,7 @@ figures 'hot, cold and freshly written' 3 "$perf" --only='ADI, 64 KB'
 for buffers in hot cold rewritten; do
 	grep -q "\"ADI, 64 KB, $buffers\"" "$scratch/json" || status=1
 done
+figures 'by line, ring and box' 14 "$perf" --only='B, one way'
 figures 'virtual nodes' 12 "$perf" --virtual --only='1 KB'
 figures 'bulk' 3 "$perf" --bars --only='1 MB, UDP'
 grep -Eqx '[0-9]+ of [1-9][0-9]* bars met; .*' "$scratch/text" || {
