@@ -112,16 +112,6 @@ enum bcl_status bcl_pair_send_full(struct bcl_pair *pair, unsigned type,
 	return bcl_pair_send(pair, type, immediate, data, length);
 }
 
-/* Write all pieces. */
-static void gather(uint8_t *to, const struct iovec *iov, unsigned niov)
-{
-	for (; niov; to += iov->iov_len, niov--, iov++)
-		if (iov->iov_len <= BCL_SLOT_PAYLOAD)
-			bcl_copy_short(to, iov->iov_base, iov->iov_len);
-		else
-			memcpy(to, iov->iov_base, iov->iov_len);
-}
-
 static bool fits_box(const struct bcl_pair *pair, size_t length)
 {
 	return length >= BCL_BOX_FROM && bcl_pair_half_is_free(pair);
@@ -158,11 +148,10 @@ static void write_first(uint8_t *to, const struct iovec *iov)
 	}
 }
 
-/* Write the bytes behind the first slot. */
-static void write_rest(uint8_t *to, const struct iovec *iov, unsigned niov)
+/* Write the bytes behind the first `skip`. */
+static void write_from(uint8_t *to, const struct iovec *iov, unsigned niov,
+		       size_t skip)
 {
-	size_t skip = BCL_SLOT_PAYLOAD;
-
 	for (; niov; niov--, iov++) {
 		size_t n = iov->iov_len;
 
@@ -191,7 +180,7 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 		return bcl_pair_send(pair, type, immediate, gathered, length);
 	}
 	if (fits_box(pair, length)) {
-		gather(my_box(pair), iov, niov);
+		write_from(my_box(pair), iov, niov, 0);
 		return publish_box(pair, type, immediate, length);
 	}
 	if (!has_room(pair, slots))
@@ -199,7 +188,7 @@ enum bcl_status bcl_pair_send_iov(struct bcl_pair *pair, unsigned type,
 	slot = tail_slot(pair);
 	/* The peer looks at the first slot and takes its line away each time.
 	 * So the first slot is written last. */
-	write_rest((uint8_t *)(slot + 1), iov, niov);
+	write_from((uint8_t *)(slot + 1), iov, niov, BCL_SLOT_PAYLOAD);
 	write_first(slot->payload, iov);
 	slot->immediate = immediate;
 	bcl_pair_publish(pair, slot, slots, make_header(pair, type, length));

@@ -13,7 +13,6 @@
 #include <bcl/bcl.h>
 
 #include "base/base.h"
-#include "env/prefetch.h"
 #include "transport/copy.h"
 #include "transport/shm/slot.h"
 

@@ -10,12 +10,13 @@
  *         Both sides write both lines, each side its own half: by fetching the
  *         peer's message a side gets ownership of the line, and the store of
  *         its answer is local. A ping-pong costs one coherence transaction
- *         per way. The bytes of a longer message lie in one of two boxes. The
- *         lines of a box are written again and again, so both sides have them
- *         in their nearest cache.
+ *         per way. The bytes of a message from BCL_BOX_FROM on lie in one of
+ *         two boxes. The lines of a box are written again and again, so both
+ *         sides have them in their nearest cache.
  *  ring   64-byte slots with one producer and one consumer, for all other
- *         messages: reserved ones, and those that come while the half may not
- *         be written. It is mapped twice in a row, so no message wraps.
+ *         messages: reserved ones, those between the lengths above, and those
+ *         that come while the half may not be written. It is mapped twice in a
+ *         row, so no message wraps.
  *
  * Contract
  *
@@ -115,7 +116,7 @@ enum {
 	BCL_SLOT_HEAD = 16,    /* bytes of header and immediate */
 	BCL_HALF_PAYLOAD = 16, /* bytes in the pair line */
 	BCL_SLOT_PAYLOAD = 48, /* bytes that one slot holds, or the half */
-	BCL_BOX_FROM = 320,    /* bytes */
+	BCL_BOX_FROM = 320,    /* the shortest message that a writer boxes */
 	BCL_BOX_SIZE = 4352,   /* the longest message */
 };
 
