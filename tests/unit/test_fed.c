@@ -39,12 +39,11 @@ enum {
 };
 
 /* Rank 0 offers the buffer; both ranks return with the token. */
-static struct bcl_token offered(struct rank *rank)
+static struct bcl_token offer_again(struct rank *rank)
 {
 	struct bcl_token token;
 	struct bcl_event event;
 
-	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
 	if (rank->me == 0) {
 		ck_assert_int_eq(
 			bcl_offer(rank->peers[1], buffer, LENGTH, 1, &token),
@@ -55,6 +54,18 @@ static struct bcl_token offered(struct rank *rank)
 		memcpy(&token, event.data, sizeof(token));
 	}
 	return token;
+}
+
+static struct bcl_token offered(struct rank *rank)
+{
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	return offer_again(rank);
+}
+
+static void begin_pull(struct rank *rank, const struct bcl_token *token)
+{
+	ck_assert_int_eq(bcl_pull(rank->peers[0], token, buffer, LENGTH, 2),
+			 BCL_OK);
 }
 
 static void expect_failure(struct rank *rank, enum bcl_event_kind kind)
@@ -92,9 +103,7 @@ static void scribble(struct rank *rank)
 		expect_failure(rank, BCL_EVENT_READ);
 	} else {
 		await(rank, READY);
-		ck_assert_int_eq(
-			bcl_pull(rank->peers[0], &token, buffer, LENGTH, 2),
-			BCL_OK);
+		begin_pull(rank, &token);
 		pull = c->large.tables->draining;
 		ck_assert_ptr_nonnull(pull);
 		atomic_fetch_add(&bcl_pull_claim(c, pull)->word, 5);
@@ -227,9 +236,7 @@ static void feed_without_memory(struct rank *rank)
 		rank_expect(rank, BCL_EVENT_READ, &event);
 	} else {
 		await(rank, READY);
-		ck_assert_int_eq(
-			bcl_pull(rank->peers[0], &token, buffer, LENGTH, 2),
-			BCL_OK);
+		begin_pull(rank, &token);
 		rank_expect(rank, BCL_EVENT_PULLED, &event);
 		ck_assert_uint_eq(rank_counter(rank, "shm.bytes_bounced"), 0);
 	}
@@ -259,18 +266,11 @@ static void read_without_memory(struct rank *rank)
 	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
 	no_memory = rank->me;
 	for (i = 0; i < MESSAGES; i++) {
+		token = offer_again(rank);
 		if (rank->me == 0) {
-			ck_assert_int_eq(bcl_offer(rank->peers[1], buffer,
-						   LENGTH, 1, &token),
-					 BCL_OK);
-			rank_send(rank, 1, 0, &token, sizeof(token));
 			rank_expect(rank, BCL_EVENT_READ, &event);
 		} else {
-			rank_expect(rank, BCL_EVENT_MESSAGE, &event);
-			memcpy(&token, event.data, sizeof(token));
-			ck_assert_int_eq(bcl_pull(rank->peers[0], &token,
-						  buffer, LENGTH, 2),
-					 BCL_OK);
+			begin_pull(rank, &token);
 			rank_expect(rank, BCL_EVENT_PULLED, &event);
 		}
 		ck_assert_int_eq(event.status, BCL_OK);
@@ -303,9 +303,7 @@ static void read_too_late(struct rank *rank)
 	} else {
 		claim_read = &c->segment.head->claims[!c->side][token.slot];
 		token_read = token;
-		ck_assert_int_eq(
-			bcl_pull(rank->peers[0], &token, buffer, LENGTH, 2),
-			BCL_OK);
+		begin_pull(rank, &token);
 		rank_expect(rank, BCL_EVENT_PULLED, &event);
 		ck_assert_int_eq(event.status, BCL_ERR_CANCELLED);
 		give(rank, READY);
