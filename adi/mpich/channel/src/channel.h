@@ -88,9 +88,8 @@ void bcl_ch3_link_changed(void *arg, struct bcl_peer *peer,
 
 /* Called with the processes of the job, before communicators are made. */
 int bcl_ch3_node_open(MPIDI_PG_t *pg, int rank);
-/* Returns true if the other end is a rank of this job and node. */
-int bcl_ch3_is_here(const MPIDI_VC_t *vc);
-/* The same for all processes of an intracommunicator. */
+/* Returns true if all processes of an intracommunicator are ranks of this job and
+ * node. */
 int bcl_ch3_are_here(MPIR_Comm *comm);
 
 /* ---- port.c: business cards ---- */

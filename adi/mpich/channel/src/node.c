@@ -110,7 +110,8 @@ static int find_nodes(MPIDI_PG_t *pg, int rank)
 	return mpi_errno;
 }
 
-int bcl_ch3_is_here(const MPIDI_VC_t *vc)
+/* Returns true if the other end is a rank of this job and node. */
+static int is_here(const MPIDI_VC_t *vc)
 {
 	const MPIDI_PG_t *pg = MPIDI_Process.my_pg;
 
@@ -125,7 +126,7 @@ int bcl_ch3_are_here(MPIR_Comm *comm)
 
 	for (rank = 0; rank < comm->local_size; rank++) {
 		MPIDI_Comm_get_vc(comm, rank, &vc);
-		if (!bcl_ch3_is_here(vc))
+		if (!is_here(vc))
 			return FALSE;
 	}
 	return TRUE;
@@ -143,7 +144,7 @@ static int first_here(MPIR_Comm *comm)
 
 	do
 		MPIDI_Comm_get_vc(comm, ++rank, &vc);
-	while (!bcl_ch3_is_here(vc));
+	while (!is_here(vc));
 	return rank;
 }
 
