@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum {
+	BCL_PROCESS_FDS = 1 << 16,
+};
+
 struct bcl_process {
 	_Atomic uint32_t fork_generation; /* raised in each forked child */
 	_Atomic uint32_t contexts;	  /* open contexts */
@@ -43,6 +47,18 @@ static inline bool bcl_process_orphaned(void)
 	return atomic_load_explicit(&bcl_process.orphaned,
 				    memory_order_relaxed);
 }
+
+/*
+ * Record a descriptor, after it was opened, whose end tells others that this
+ * process has ended. A forked child closes its copy at once, so that the child
+ * cannot stand for a parent that was killed. A child keeps its copy only if
+ * another thread forks between opening and recording, or if the descriptor is
+ * BCL_PROCESS_FDS or greater. Any thread may call.
+ */
+void bcl_process_record(int fd);
+
+/* Close a descriptor, which may be recorded. Any thread may call. */
+void bcl_process_close(int fd);
 
 /* Counts a context that was opened, 1, or closed, -1. */
 static inline void bcl_process_count(int contexts)

@@ -364,21 +364,12 @@ static void hang_up(void *world, int fd)
 	end_socket(world, thing_of(shm_of(world), fd));
 }
 
+static bool has_ended(void *world, int fd)
+{
+	return !thing_of(shm_of(world), fd)->other;
+}
+
 /* ---- processes ---- */
-
-static int open_process(void *world, pid_t pid)
-{
-	(void)world;
-	(void)pid;
-	return -1;
-}
-
-static bool has_ended(void *world, int descriptor)
-{
-	(void)world;
-	(void)descriptor;
-	return false;
-}
 
 static enum bcl_status attach_read(void *world, pid_t pid, void *local,
 				   uint64_t remote, size_t length)
@@ -635,7 +626,6 @@ const struct bcl_shm_host sim_shm_host = {
 	.send = send_packet,
 	.receive = receive_packet,
 	.hang_up = hang_up,
-	.process = open_process,
 	.has_ended = has_ended,
 	.read = attach_read,
 	.write = attach_write,

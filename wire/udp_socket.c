@@ -29,6 +29,7 @@
 
 #include "env/config.h"
 #include "env/counters.h"
+#include "env/process.h"
 #include "env/room.h"
 #include "wire/interface.h"
 
@@ -75,12 +76,13 @@ static int open_socket(const struct bcl_udp *udp,
 
 	if (fd < 0)
 		return -1;
+	bcl_process_record(fd);
 	/* A tentative address becomes this host's in a second unless another
 	 * host has it. */
 	if (storage.ss_family == AF_INET6)
 		set_option(fd, SOL_IPV6, IPV6_FREEBIND, 1);
 	if (!bind_to(fd, (struct sockaddr *)&storage, length, shared)) {
-		close(fd);
+		bcl_process_close(fd);
 		return -1;
 	}
 	if (storage.ss_family == AF_INET) {
@@ -115,7 +117,7 @@ static bool connect_socket(const struct bcl_udp *udp,
 void bcl_udp_socket_close(struct bcl_udp_socket *socket)
 {
 	if (socket->fd >= 0)
-		close(socket->fd);
+		bcl_process_close(socket->fd);
 	socket->fd = -1;
 	socket->cut = 0;
 }
@@ -203,7 +205,7 @@ static int open_sender(const struct bcl_udp *udp)
 	if (fd < 0 ||
 	    (drop_all(fd) && bcl_descriptors_above(fd) >= DESCRIPTORS))
 		return fd;
-	close(fd);
+	bcl_process_close(fd);
 	return -1;
 }
 

@@ -145,28 +145,44 @@ START_TEST(killed)
 }
 END_TEST
 
-/* The peer is killed and leaves a living child behind. The port must notice the
- * end of the peer nevertheless. */
+/* The peer is killed and leaves a living child behind, which inherited the
+ * peer's sockets. The port must notice the end of the peer nevertheless, and
+ * while the child lives. */
+static const char *rails;
+
 static void dies_with_child(struct rank *rank)
 {
 	struct bcl_event event;
+	unsigned i;
 
+	setenv("BCL_NET", "lo", 1);
+	setenv("BCL_RAILS", rails, 1);
+	setenv("BCL_SHM", strcmp(rails, "none") ? "0" : "1", 1);
+	rank_open(rank, NULL);
+	rank_barrier(rank);
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	greet(rank, !rank->me);
 	if (rank->me == 0) {
-		check_up(rank, 1, true);
 		if (!fork()) {
-			sleep(3);
+			for (i = 0;
+			     i < 6000 && !atomic_load(&rank->all->signals[0]);
+			     i++)
+				usleep(10000);
 			_exit(0);
 		}
 		raise(SIGKILL);
 	}
-	rank_connect(rank, 0);
 	rank_expect(rank, BCL_EVENT_PEER, &event);
 	ck_assert_int_eq(event.status, BCL_ERR_DEAD);
+	atomic_store(&rank->all->signals[0], 1);
 }
 
 START_TEST(child_survives)
 {
-	ranks_run(2, dies_with_child, 1);
+	static const char *const all[] = { "none", "udp" };
+
+	rails = all[_i];
+	ranks_run_bare(2, dies_with_child, 1);
 }
 END_TEST
 
@@ -440,7 +456,7 @@ int main(void)
 	tcase_add_test(tc, called_only);
 	tcase_add_test(tc, many);
 	tcase_add_test(tc, killed);
-	tcase_add_test(tc, child_survives);
+	tcase_add_loop_test(tc, child_survives, 0, 2);
 	tcase_add_test(tc, again);
 	tcase_add_test(tc, port_closes);
 	tcase_add_test(tc, job_key);

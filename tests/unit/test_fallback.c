@@ -94,8 +94,9 @@ static const struct {
 	long call;
 	int error;
 } forbidden[] = {
-	{ SYS_process_vm_readv, EPERM },  { SYS_process_vm_writev, EPERM },
-	{ SYS_process_vm_readv, ENOSYS }, { SYS_pidfd_open, ENOSYS },
+	{ SYS_process_vm_readv, EPERM },
+	{ SYS_process_vm_writev, EPERM },
+	{ SYS_process_vm_readv, ENOSYS },
 	{ SYS_madvise, EINVAL }, /* as for MADV_POPULATE_WRITE before 5.14 */
 };
 static int which;
@@ -261,38 +262,6 @@ static void no_files(struct rank *rank)
 START_TEST(descriptors)
 {
 	ranks_run(2, no_files, 0);
-}
-END_TEST
-
-/* Rank 0 has used more than half of its descriptors. A connection then takes
- * two, without one for the peer's process, and the socket tells that the peer
- * was killed. */
-static void few_files(struct rank *rank)
-{
-	struct rlimit limit;
-	struct bcl_event event;
-	int free;
-
-	rank_barrier(rank);
-	if (rank->me) {
-		rank_expect(rank, BCL_EVENT_PEER, &event);
-		ck_assert_int_ge(rank->port->pairs[0]->connection->pidfd, 0);
-		kill(getpid(), SIGKILL);
-	}
-	free = dup(0);
-	close(free);
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = 2 * (rlim_t)free;
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	ck_assert_int_eq(rank_connect(rank, 1), BCL_OK);
-	ck_assert_int_eq(rank->port->pairs[0]->connection->pidfd, -1);
-	rank_expect(rank, BCL_EVENT_PEER, &event);
-	ck_assert_int_eq(event.status, BCL_ERR_DEAD);
-}
-
-START_TEST(few_descriptors)
-{
-	ranks_run(2, few_files, 1 << 1);
 }
 END_TEST
 
@@ -594,7 +563,6 @@ int main(void)
 	tcase_add_loop_test(tc, process_ids, 0, 2);
 	tcase_add_test(tc, users);
 	tcase_add_test(tc, descriptors);
-	tcase_add_test(tc, few_descriptors);
 	tcase_add_test(tc, space);
 	tcase_add_test(tc, pages);
 	tcase_add_test(tc, full_ring);

@@ -38,49 +38,6 @@ bool bcl_connection_watch(struct bcl_connection *c, int fd)
 	return env->shm_host->group_add(env->world, c->shm->group, fd, c);
 }
 
-/* Find another connection to the same process, with the same pidfd if `c` has
- * one. */
-static const struct bcl_connection *find_sibling(const struct bcl_connection *c)
-{
-	const struct bcl_connection *other = c->shm->connections;
-
-	while (other &&
-	       (other == c || other->pid != c->pid || other->pidfd < 0 ||
-		(c->pidfd >= 0 && other->pidfd != c->pidfd)))
-		other = other->next;
-	return other;
-}
-
-void bcl_connection_watch_process(struct bcl_connection *c)
-{
-	const struct bcl_connection *sibling = find_sibling(c);
-	const struct bcl_env *env = bcl_shm_env(c->shm);
-	const struct bcl_shm_host *host = env->shm_host;
-	struct bcl_shm_port *shm = c->shm;
-
-	if (c->pid <= 0)
-		return;
-	/* while the process lives no other process gets its number */
-	if (sibling && !host->has_ended(env->world, sibling->pidfd)) {
-		c->pidfd = sibling->pidfd;
-		return;
-	}
-	c->pidfd = host->process(env->world, c->pid);
-	if (c->pidfd >= 0 && !host->group_add(env->world, shm->group, c->pidfd,
-					      &shm->connections)) {
-		host->close(env->world, c->pidfd);
-		c->pidfd = -1;
-	}
-}
-
-static void leave_process(struct bcl_connection *c)
-{
-	if (find_sibling(c))
-		c->pidfd = -1;
-	else
-		close_watched(c, &c->pidfd);
-}
-
 static bool in_handshake(const struct bcl_connection *c)
 {
 	return c->state < BCL_CONNECTION_UP;
@@ -115,8 +72,6 @@ void bcl_connection_hang_up(struct bcl_connection *c)
 	if (c->socket >= 0)
 		env->shm_host->hang_up(env->world, c->socket);
 	close_watched(c, &c->socket);
-	if (c->pidfd >= 0)
-		leave_process(c);
 }
 
 /* Give back all resources that are shared with the peer. */
@@ -171,7 +126,7 @@ struct bcl_connection *bcl_connection_new(struct bcl_shm_port *shm,
 	if (!c)
 		return NULL;
 	c->shm = shm;
-	c->socket = c->pidfd = c->wake = c->segment.fd = -1;
+	c->socket = c->wake = c->segment.fd = -1;
 	c->deadline = now + bcl_shm_context(shm)->config.peer_timeout;
 	c->nonce = env->random(env->world);
 	if (!take_watch(c)) {
@@ -281,17 +236,12 @@ struct bcl_connection *bcl_connection_find(const struct bcl_shm_port *shm,
 	return NULL;
 }
 
-bool bcl_connection_process_ended(const struct bcl_connection *c)
+bool bcl_connection_lives(const struct bcl_connection *c)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 
-	return c->pidfd >= 0 && env->shm_host->has_ended(env->world, c->pidfd);
-}
-
-bool bcl_connection_lives(const struct bcl_connection *c)
-{
 	return !atomic_load_explicit(&c->ended, memory_order_relaxed) &&
-	       !bcl_connection_process_ended(c);
+	       !env->shm_host->has_ended(env->world, c->socket);
 }
 
 void bcl_connection_end(struct bcl_connection *c)

@@ -31,7 +31,7 @@
  *            end, deadline                                         gone
  *  UP        owner: both have sent END (leave.h)                   gone
  *            owner: the pair is broken                             gone
- *            end of the socket or of the process                   ENDED
+ *            end of the socket                                     ENDED
  *            `leaving`, and the deadline has passed                ENDED
  *  ENDED     owner: the ring is drained                            gone
  *  FAILED    owner: the peer is lost                               gone
@@ -115,7 +115,6 @@ struct bcl_connection {
 	pid_t pid; /* 0: unknown in this namespace */
 	uint64_t deadline;
 	int socket, wake; /* -1: none */
-	int pidfd;	  /* -1: none; shared by connections to one process */
 	struct bcl_segment segment;
 	const char *why; /* for humans */
 
@@ -157,9 +156,6 @@ void bcl_connection_wake(struct bcl_connection *connection);
  * lock. */
 bool bcl_connection_lives(const struct bcl_connection *connection);
 
-/* True if the system tells that the peer's process has ended. */
-bool bcl_connection_process_ended(const struct bcl_connection *connection);
-
 /* Block all sends of the program to the peer, or allow them again. For the
  * owner. */
 void bcl_connection_block(struct bcl_connection *connection, bool blocked);
@@ -200,15 +196,12 @@ void bcl_connection_fail(struct bcl_connection *connection,
  * owner is told; the record stays. A handshake fails. */
 void bcl_connection_end(struct bcl_connection *connection);
 
-/* Shut down and close the socket, and stop watching the process. */
+/* Shut down and close the socket. */
 void bcl_connection_hang_up(struct bcl_connection *connection);
 
 /* Have the connection served when the descriptor is readable. Returns false if
  * the system refuses. */
 bool bcl_connection_watch(struct bcl_connection *connection, int fd);
-
-/* The same when the peer's process ends, if the system can tell. */
-void bcl_connection_watch_process(struct bcl_connection *connection);
 
 /* The system refused a resource for a connection: log this, once, if it is a
  * limit of descriptors. */

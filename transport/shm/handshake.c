@@ -159,7 +159,6 @@ static bool adopt_pages(struct bcl_connection *c, const struct bcl_greeting *g,
 	c->its_nonce_address = g->nonce_address;
 	c->its_scratch_address = g->scratch_address;
 	c->fence = !context->barrier || !(g->flags & BCL_GREETING_BARRIER);
-	bcl_connection_watch_process(c);
 	return true;
 }
 

@@ -56,16 +56,12 @@ struct bcl_shm_host {
 		     const int *fds, unsigned nfds);
 	int (*receive)(void *world, int fd, void *packet, size_t length,
 		       int *fds, unsigned *nfds);
+	bool (*has_ended)(void *world, int fd);
 	/* Shut the connection down, also for processes that inherited the
 	 * descriptor. */
 	void (*hang_up)(void *world, int fd);
 
 	/* ---- processes ---- */
-	/* A descriptor that is readable when the process has ended. -1: the
-	 * system has none, or too few are left for connections; then the
-	 * socket tells the end. */
-	int (*process)(void *world, pid_t pid);
-	bool (*has_ended)(void *world, int process);
 	/* Copy by attach: attach.h. OK: all bytes. MEMORY: some address is not
 	 * mapped; DEAD: the process is gone; PERM: attach is forbidden. Then
 	 * any part may have been copied. */

@@ -3,16 +3,14 @@
  * host.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "env/file.h"
-#include "env/room.h"
+#include "env/process.h"
 #include "transport/shm/host.h"
 #include "transport/shm/socket.h"
 
@@ -35,7 +33,7 @@ static int linux_copy(void *world, int fd)
 static void linux_close(void *world, int fd)
 {
 	(void)world;
-	close(fd);
+	bcl_process_close(fd);
 }
 
 static bool linux_wakes(void *world, int fd)
@@ -75,29 +73,6 @@ static void *linux_group_next(void *world, int group)
 }
 
 /* ---- processes ---- */
-
-/* The socket tells the end of a process, too, unless a forked child holds the
- * socket open. So the second half of the descriptors is left for connections
- * that cannot be without. */
-static int linux_process(void *world, pid_t pid)
-{
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-
-	(void)world;
-	if (fd < 0 || bcl_descriptors_above(fd) >= (uint64_t)fd)
-		return fd;
-	close(fd);
-	errno = EMFILE;
-	return -1;
-}
-
-static bool linux_has_ended(void *world, int process)
-{
-	struct pollfd p = { .fd = process, .events = POLLIN };
-
-	(void)world;
-	return poll(&p, 1, 0) == 1;
-}
 
 typedef ssize_t attach_call(pid_t, const struct iovec *, unsigned long,
 			    const struct iovec *, unsigned long, unsigned long);
@@ -244,8 +219,7 @@ const struct bcl_shm_host bcl_shm_linux = {
 	.send = bcl_socket_send,
 	.receive = bcl_socket_receive,
 	.hang_up = bcl_socket_hang_up,
-	.process = linux_process,
-	.has_ended = linux_has_ended,
+	.has_ended = bcl_socket_has_ended,
 	.read = linux_read,
 	.write = linux_write,
 	.make = linux_make,

@@ -68,8 +68,7 @@ static void take_without_descriptors(struct bcl_connection *c,
 				    "shared memory: no descriptor left");
 }
 
-/* The socket or the process of the peer is readable: take one greeting, or note
- * the end. */
+/* The socket is readable: take one greeting, or note the end of the peer. */
 static void serve_connection(struct bcl_connection *c)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
@@ -89,8 +88,6 @@ static void serve_connection(struct bcl_connection *c)
 			host->close(env->world, fds[--nfds]);
 		break;
 	case 0:
-		if (bcl_connection_process_ended(c))
-			bcl_connection_end(c);
 		break;
 	case -2:
 		take_without_descriptors(c, &g);
@@ -98,19 +95,6 @@ static void serve_connection(struct bcl_connection *c)
 	default:
 		bcl_connection_end(c);
 	}
-}
-
-/* The process of a peer has ended: serve a connection to this process. */
-static void serve_ended(struct bcl_shm_port *shm)
-{
-	struct bcl_connection *c = shm->connections;
-
-	while (c && !bcl_connection_process_ended(c))
-		c = c->next;
-	/* This connection ends once all its packets are read; then the next
-	 * call serves the next connection. */
-	if (c)
-		serve_connection(c);
 }
 
 /* ---- the listener ---- */
@@ -223,8 +207,6 @@ static void serve_sockets(struct bcl_shm_port *shm, uint64_t now)
 			break;
 		if (who == shm)
 			accept_one(shm, now);
-		else if (who == &shm->connections)
-			serve_ended(shm);
 		else
 			serve_connection(who);
 	}

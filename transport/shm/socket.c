@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "env/process.h"
 
 static socklen_t make_name(struct sockaddr_un *name, uint64_t card,
 			   uint16_t number)
@@ -23,17 +26,24 @@ static socklen_t make_name(struct sockaddr_un *name, uint64_t card,
 			   (size_t)n);
 }
 
+static int record(int fd)
+{
+	if (fd >= 0)
+		bcl_process_record(fd);
+	return fd;
+}
+
 static int open_socket(void)
 {
-	return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC,
-		      0);
+	return record(socket(AF_UNIX,
+			     SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
 static int close_and_fail(int fd)
 {
 	int error = errno;
 
-	close(fd);
+	bcl_process_close(fd);
 	errno = error;
 	return -1;
 }
@@ -69,7 +79,8 @@ int bcl_socket_call(void *world, uint64_t card, uint16_t number)
 int bcl_socket_accept(void *world, int listener)
 {
 	(void)world;
-	return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	return record(
+		accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
 
 bool bcl_socket_peer(void *world, int fd, pid_t *pid)
@@ -166,6 +177,14 @@ int bcl_socket_receive(void *world, int fd, void *packet, size_t length,
 	while (*nfds)
 		close(fds[--*nfds]);
 	return n == (ssize_t)length && message.msg_flags & MSG_CTRUNC ? -2 : -1;
+}
+
+bool bcl_socket_has_ended(void *world, int fd)
+{
+	struct pollfd p = { .fd = fd };
+
+	(void)world;
+	return poll(&p, 1, 0) == 1 && (p.revents & POLLHUP);
 }
 
 void bcl_socket_hang_up(void *world, int fd)

@@ -2,8 +2,8 @@
 /*
  * The local sockets of the handshake, as struct bcl_shm_host declares them.
  * Names are abstract: they leave nothing behind and end at the border of a
- * network namespace. Sockets carry sequenced packets and never block. Exec
- * closes the descriptors.
+ * network namespace. Sockets carry sequenced packets and never block. Exec and
+ * fork close the descriptors in the child, so a socket ends with its process.
  */
 #ifndef BCL_SHM_SOCKET_H
 #define BCL_SHM_SOCKET_H
@@ -45,6 +45,9 @@ bool bcl_socket_send(void *world, int fd, const void *packet, size_t length,
  */
 int bcl_socket_receive(void *world, int fd, void *packet, size_t length,
 		       int *fds, unsigned *nfds);
+
+/* True if the other end is gone; packets of it may still have to be read. */
+bool bcl_socket_has_ended(void *world, int fd);
 
 /* Shut the socket down. The other end sees the end of the socket even if a
  * forked child still has it open. */
