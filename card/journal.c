@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "env/crc32c.h"
-#include "transport/card/queues.h"
+#include "card/cq.h"
 
 struct bcl_journal_port {
 	struct bcl_journal_port *next;
@@ -78,14 +78,6 @@ void bcl_journal_memory(struct bcl_journal *journal, uint32_t used)
 
 /* ---- ports ---- */
 
-static struct bcl_host_cq make_queue(const struct bcl_host_area *area,
-				     uint32_t n)
-{
-	struct bcl_completion *entries = (void *)area->address;
-
-	return (struct bcl_host_cq){ entries, 1, entries, entries + n };
-}
-
 enum bcl_status
 bcl_journal_port_open(struct bcl_journal *journal,
 		      const struct bcl_host_area areas[BCL_HOST_AREAS],
@@ -104,10 +96,12 @@ bcl_journal_port_open(struct bcl_journal *journal,
 		(const void *)(port->requests + control->port.nrequests);
 	port->blocks = areas[BCL_HOST_AREA_BLOCKS].address;
 	port->indices = (const void *)areas[BCL_HOST_AREA_INDICES].address;
-	port->sends = make_queue(&areas[BCL_HOST_AREA_SENDS],
+	port->sends =
+		bcl_host_cq_open((void *)areas[BCL_HOST_AREA_SENDS].address,
 				 control->port.nrequests);
-	port->receives = make_queue(&areas[BCL_HOST_AREA_RECEIVES],
-				    control->port.nreceives);
+	port->receives =
+		bcl_host_cq_open((void *)areas[BCL_HOST_AREA_RECEIVES].address,
+				 control->port.nreceives);
 	port->next = journal->ports;
 	journal->ports = port;
 	put_record(journal, (struct bcl_record){

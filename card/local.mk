@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-libtransport_la_SOURCES += %D%/checksum.c %D%/checksum.h %D%/journal.c \
-	%D%/journal.h %D%/memory.c %D%/memory.h %D%/ops.h %D%/inproc/hal.c %D%/inproc/inproc.c \
+libtransport_la_SOURCES += %D%/checksum.c %D%/checksum.h %D%/cq.h \
+	%D%/journal.c %D%/journal.h %D%/memory.c %D%/memory.h %D%/ops.h \
+	%D%/inproc/hal.c %D%/inproc/inproc.c \
 	%D%/inproc/inproc.h %D%/inproc/journal.c %D%/inproc/lock.c \
 	%D%/inproc/node.c %D%/inproc/open.c %D%/inproc/port.c \
 	%D%/inproc/rails.c %D%/inproc/turn.c

@@ -14,13 +14,17 @@
 #include "wire/rail.h"
 
 struct bcl_address;
+struct bcl_config;
+struct bcl_counter_page;
+struct bcl_env;
 struct bcl_host;
 struct bcl_host_seat; /* a port in the tables of the card's host */
-struct bcl_context;
-struct bcl_port;
+struct bcl_memory_table;
+struct bcl_random;
 
 enum {
 	BCL_HOST_LINE = 160,
+	BCL_HOST_WHY = 192,
 	/* Addresses of rails; one rail may have several. */
 	BCL_HOST_ENDS = 6,
 	BCL_HOST_WAYS = BCL_HOST_ENDS * BCL_HOST_ENDS, /* to one node */
@@ -28,19 +32,37 @@ enum {
 	BCL_HOST_BUSY = 0x7fffffff,
 };
 
-/* The areas of a port, in the order of struct bcl_control. */
+/* The areas of a port, the first five in the order of struct bcl_control. */
 enum bcl_host_area_kind {
 	BCL_HOST_AREA_REQUESTS,
 	BCL_HOST_AREA_SENDS,
 	BCL_HOST_AREA_RECEIVES,
 	BCL_HOST_AREA_BLOCKS,
 	BCL_HOST_AREA_INDICES,
+	BCL_HOST_AREA_BOUNCE, /* messages that a send copied */
 	BCL_HOST_AREAS,
 };
 
 struct bcl_host_area {
 	uint8_t *address;
 	size_t length;
+};
+
+/*
+ * What the library gives to the host of its card. The host keeps a copy; what
+ * the pointers show stays until close().
+ */
+struct bcl_host_setup {
+	const struct bcl_env *env;
+	const struct bcl_config *config;
+	uint64_t card; /* the id that the card gets, if the host has none */
+	uint64_t incarnation;
+	uint8_t key[BCL_KEY_SIZE];
+	bool barrier; /* env->barrier() works */
+	struct bcl_random *random;
+	struct bcl_counter_page *counters;
+	/* read under the host's lock */
+	const struct bcl_memory_table *memories;
 };
 
 /* The host's knowledge of a node. */
@@ -124,19 +146,21 @@ struct bcl_host_ops {
 			 const unsigned *to);
 
 	/*
-	 * Open the card, before another thread knows the context. NORAIL: no
-	 * rail could be opened; context->no_card says why. NOMEM. ARG: a
-	 * variable of the configuration makes no sense (logged). *host is set
-	 * only on OK. Any other status has left nothing open.
+	 * Open the card, before another thread knows the library's context.
+	 * NORAIL: no rail could be opened; `why` says why, and is not set
+	 * otherwise. NOMEM. ARG: a variable of the configuration makes no sense
+	 * (logged). *host is set only on OK. Any other status has left nothing
+	 * open.
 	 */
-	enum bcl_status (*open)(struct bcl_context *context,
-				struct bcl_host **host);
+	enum bcl_status (*open)(const struct bcl_host_setup *setup,
+				char why[BCL_HOST_WHY], struct bcl_host **host);
 	/* The caller has closed all ports before, and no other thread uses the
 	 * host. Peers get BYE. Frees the host. */
 	void (*close)(struct bcl_host *host);
 
 	/*
-	 * Let the card use a port's areas, which stay until port_close.
+	 * Let the card use a port's areas, which stay until port_close. The
+	 * host wakes `object` (bcl_env.wake) for the owner of the port.
 	 * `control` is a PORT_OPEN, in which the host sets the handles of the
 	 * areas. NOMEM: the host has no free seat, or the card has no memory.
 	 * ARG, BUSY: the card's answers to a PORT_OPEN that is wrong, or of a
@@ -144,7 +168,7 @@ struct bcl_host_ops {
 	 * card keeps an address of the areas.
 	 */
 	enum bcl_status (*port_open)(
-		struct bcl_host *host, struct bcl_port *port,
+		struct bcl_host *host, int object,
 		const struct bcl_host_area areas[BCL_HOST_AREAS],
 		struct bcl_control *control, struct bcl_host_seat **seat);
 	/* Neither card nor host touches the areas after the call. */
@@ -248,6 +272,7 @@ struct bcl_host_end {
  */
 struct bcl_host {
 	const struct bcl_host_ops *ops;
+	uint64_t card;		   /* the card's id */
 	_Atomic uint32_t changes;  /* changes of nodes' states; release */
 	_Atomic uint32_t alive;	   /* nodes that need calls of poll() */
 	_Atomic uint64_t deadline; /* time of the next poll(); 0: at once */

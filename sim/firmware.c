@@ -84,9 +84,9 @@ static void report_doorbell(struct sim_task *task)
 		bcl_container_of(task, struct bcl_host_seat, doorbell);
 	struct sim_firmware *firmware = seat->firmware;
 
-	if (!firmware->core || !seat->port)
+	if (!firmware->core || !seat->number)
 		return;
-	bcl_card_doorbell(firmware->core, seat->port->number, seat->written,
+	bcl_card_doorbell(firmware->core, seat->number, seat->written,
 			  sim_firmware_now(firmware), BUDGET, &firmware->next);
 	report_drained(firmware);
 }
@@ -263,13 +263,13 @@ static void set_up_tasks(struct sim_firmware *firmware)
 bool sim_firmware_open(struct sim_firmware *firmware,
 		       const struct sim_firmware_limits *limits)
 {
-	const struct bcl_context *context = firmware->context;
-	const struct bcl_env *env = context->env;
+	const struct bcl_host_setup *setup = &firmware->setup;
+	const struct bcl_env *env = setup->env;
 	uint32_t buffers = firmware->card->costs->buffers;
 	struct bcl_card_config config = {
-		.card = context->card_id,
-		.incarnation = context->incarnation,
-		.peer_timeout = context->config.peer_timeout,
+		.card = setup->card,
+		.incarnation = setup->incarnation,
+		.peer_timeout = setup->config->peer_timeout,
 		.ack_delay = ACK_DELAY,
 		.rto_min = RTO_MIN,
 		.rto_max = RTO_MAX,
@@ -277,11 +277,11 @@ bool sim_firmware_open(struct sim_firmware *firmware,
 		.max_messages = limits->messages,
 		.buffers = buffers && buffers < BUFFERS ? buffers : BUFFERS,
 		.frame = firmware->card->costs->mtu,
-		.pcrc = context->config.pcrc,
+		.pcrc = setup->config->pcrc,
 	};
 	unsigned r;
 
-	memcpy(config.key, context->key, sizeof(config.key));
+	memcpy(config.key, setup->key, sizeof(config.key));
 	set_up_tasks(firmware);
 	firmware->stores_most = config.buffers;
 	firmware->arena_size = bcl_card_arena(
@@ -298,7 +298,7 @@ bool sim_firmware_open(struct sim_firmware *firmware,
 
 void sim_firmware_close(struct sim_firmware *firmware)
 {
-	const struct bcl_env *env = firmware->context->env;
+	const struct bcl_env *env = firmware->setup.env;
 	struct sim_card *card = firmware->card;
 	struct bcl_card_peaks peaks;
 	unsigned i;

@@ -17,7 +17,7 @@
 #include "sim/card.h"
 #include "sim/trace.h"
 #include "sim/world.h"
-#include "transport/context.h"
+#include "env/env.h"
 
 enum {
 	SIM_PORTS = 4, /* per context */
@@ -45,8 +45,10 @@ struct sim_node {
 struct bcl_host_seat {
 	struct sim_task doorbell;
 	struct sim_firmware *firmware;
-	struct bcl_port *port; /* NULL: free */
-	uint32_t written;      /* requests announced to the card */
+	uint16_t number;  /* of the port; 0: free */
+	int object;	  /* the owner's, to be woken */
+	uint32_t written; /* requests announced to the card */
+	uint32_t nrequests;
 	struct bcl_host_area areas[BCL_HOST_AREAS];
 };
 
@@ -64,9 +66,8 @@ struct sim_firmware {
 	struct bcl_host base;
 	struct sim_world *world;
 	struct sim_card *card;
-	uint64_t card_id; /* the same in all incarnations */
 	const struct sim_host_costs *costs;
-	struct bcl_context *context;
+	struct bcl_host_setup setup;
 	unsigned rank;	/* of the world */
 	unsigned place; /* in card->firmware[] */
 
@@ -129,8 +130,8 @@ extern const struct bcl_hal sim_hal;
 /* The node with this index, to which the core has assigned `card`. */
 struct sim_node *sim_node_make(struct sim_firmware *firmware, uint32_t index,
 			       uint64_t card);
-/* Wakes the owner of the port: there is something to see. */
-void sim_wake(struct sim_firmware *firmware, struct bcl_port *port);
+/* Wakes the owner of the port in the seat: there is something to see. */
+void sim_wake(const struct bcl_host_seat *seat);
 
 /* ---- move.c: memory accesses of struct bcl_hal ---- */
 

@@ -15,11 +15,11 @@ enum {
 	FEW = 8, /* initial size of the table of nodes */
 };
 
-void sim_wake(struct sim_firmware *firmware, struct bcl_port *port)
+void sim_wake(const struct bcl_host_seat *seat)
 {
-	const struct bcl_env *env = firmware->context->env;
+	const struct bcl_env *env = seat->firmware->setup.env;
 
-	env->wake(env->world, port->object);
+	env->wake(env->world, seat->object);
 }
 
 /* Nothing to do: the owner was woken when the event landed. */
@@ -124,14 +124,14 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 	atomic_fetch_add_explicit(&firmware->base.changes, 1,
 				  memory_order_release);
 	for (i = 0; i < SIM_PORTS; i++)
-		if (firmware->seats[i].port)
-			sim_wake(firmware, firmware->seats[i].port);
+		if (firmware->seats[i].number)
+			sim_wake(&firmware->seats[i]);
 }
 
 static uint64_t hal_random(void *arg)
 {
 	struct sim_firmware *firmware = arg;
-	const struct bcl_env *env = firmware->context->env;
+	const struct bcl_env *env = firmware->setup.env;
 
 	return env->random(env->world);
 }

@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "sim/fail.h"
-#include "transport/card/queues.h"
-#include "transport/port.h"
 #include "wire/address.h"
 
 enum {
@@ -162,31 +160,33 @@ static double rate_across(const struct bcl_host_ops *ops, unsigned nodes,
 	return most * mtu / (mtu - BCL_HEADERS_SIZE) / cluster->rails / 1e6;
 }
 
-static enum bcl_status open_card(struct bcl_context *context,
-				 struct bcl_host **host)
+static enum bcl_status open_card(const struct bcl_host_setup *setup,
+				 char why[BCL_HOST_WHY], struct bcl_host **host)
 {
-	struct sim_hosts *hosts = (void *)context->env->card;
+	struct sim_hosts *hosts = (void *)setup->env->card;
 	unsigned rank = sim_self(hosts->world);
 	uint32_t ranks = hosts->cluster->ranks;
 	struct sim_card *card = &hosts->cards[rank / ranks];
 	struct sim_firmware *firmware = hosts->firmware[rank];
 
+	(void)why;
 	sim_check(!card->firmware[rank % ranks], "a rank's second context");
 	if (!firmware)
 		firmware = sim_need(calloc(1, sizeof(*firmware)));
 	hosts->firmware[rank] = firmware;
 	*firmware = (struct sim_firmware){
-		.base = { .ops = &hosts->ops },
+		/* the card's id is the same in all incarnations */
+		.base = { .ops = &hosts->ops,
+			  .card = firmware->base.card ? firmware->base.card
+						      : setup->card },
 		.world = hosts->world,
 		.card = card,
 		.costs = &hosts->cluster->costs.host,
-		.context = context,
+		.setup = *setup,
 		.rank = rank,
 		.place = rank % ranks,
-		.card_id = firmware->card_id ? firmware->card_id
-					     : context->card_id,
 	};
-	context->card_id = firmware->card_id;
+	firmware->setup.card = firmware->base.card;
 	show_ends(firmware);
 	estimate_costs(firmware, hosts->cluster);
 	if (!sim_firmware_open(firmware, &hosts->limits))
@@ -248,7 +248,7 @@ static void close_card(struct bcl_host *host)
 /* ---- ports ---- */
 
 static enum bcl_status
-port_open(struct bcl_host *host, struct bcl_port *port,
+port_open(struct bcl_host *host, int object,
 	  const struct bcl_host_area areas[BCL_HOST_AREAS],
 	  struct bcl_control *control, struct bcl_host_seat **result)
 {
@@ -259,8 +259,10 @@ port_open(struct bcl_host *host, struct bcl_port *port,
 
 	if (!seat)
 		return BCL_ERR_NOMEM;
-	seat->port = port;
+	seat->number = (uint16_t)control->port.number;
+	seat->object = object;
 	seat->written = 0;
+	seat->nrequests = control->port.nrequests;
 	memcpy(seat->areas, areas, sizeof(seat->areas));
 	control->port.requests = sim_area_handle(seat, BCL_HOST_AREA_REQUESTS);
 	control->port.sends = sim_area_handle(seat, BCL_HOST_AREA_SENDS);
@@ -272,7 +274,7 @@ port_open(struct bcl_host *host, struct bcl_port *port,
 		status = bcl_journal_port_open(&firmware->trace.journal, areas,
 					       control);
 	if (status)
-		seat->port = NULL;
+		seat->number = 0;
 	*result = seat;
 	return status;
 }
@@ -282,28 +284,26 @@ static void port_close(struct bcl_host *host, struct bcl_host_seat *seat)
 	struct sim_firmware *firmware = firmware_of(host);
 	const struct bcl_control control = {
 		.op = BCL_CTL_PORT_CLOSE,
-		.port = { .number = seat->port->number },
+		.port = { .number = seat->number },
 	};
 	uint32_t result;
 
 	charge_command(firmware, &control, &result);
 	if (firmware->trace.file)
-		bcl_journal_port_close(&firmware->trace.journal,
-				       seat->port->number);
+		bcl_journal_port_close(&firmware->trace.journal, seat->number);
 	sim_moves_drop(firmware, seat);
-	seat->port = NULL;
+	seat->number = 0;
 }
 
 /* ---- sending ---- */
 
-/* True if the bytes lie in the port's own memory: a message that was copied. */
 static bool was_copied(const struct bcl_host_seat *seat,
 		       const struct bcl_memref *ref)
 {
-	const struct bcl_host_port *queues = seat->port->card;
+	const struct bcl_host_area *bounce = &seat->areas[BCL_HOST_AREA_BOUNCE];
 
 	return ref->handle == BCL_HANDLE_SELF &&
-	       ref->offset - (uintptr_t)queues->memory < queues->size;
+	       ref->offset - (uintptr_t)bounce->address < bounce->length;
 }
 
 static uint64_t request_cost(const struct bcl_host_seat *seat,
@@ -326,19 +326,22 @@ static uint64_t request_cost(const struct bcl_host_seat *seat,
 static void ring_doorbell(struct bcl_host *host, struct bcl_host_seat *seat)
 {
 	struct sim_firmware *firmware = firmware_of(host);
-	const struct bcl_host_port *queues = seat->port->card;
-	uint32_t made = queues->requests_made, i;
+	const struct bcl_port_indices *indices =
+		(void *)seat->areas[BCL_HOST_AREA_INDICES].address;
+	const struct bcl_request *requests =
+		(void *)seat->areas[BCL_HOST_AREA_REQUESTS].address;
+	const uint32_t *submits = (const void *)(requests + seat->nrequests);
+	uint32_t made = indices->requests_made, i;
 	uint64_t ns = firmware->costs->trap;
 
 	for (i = seat->written; i != made; i++) {
-		unsigned at = queues->submits[i & queues->request_mask];
+		uint32_t at = submits[i & (seat->nrequests - 1)];
 
-		ns += request_cost(seat, &queues->requests[at]);
+		ns += request_cost(seat, &requests[at]);
 	}
 	sim_compute(firmware->world, ns);
 	if (firmware->trace.file)
-		bcl_journal_doorbell(&firmware->trace.journal,
-				     seat->port->number);
+		bcl_journal_doorbell(&firmware->trace.journal, seat->number);
 	seat->written = made;
 	sim_card_do(firmware->card, &seat->doorbell);
 }
@@ -478,7 +481,7 @@ static bool is_at_place(const struct sim_hosts *hosts, uint64_t card,
 	uint32_t ranks = hosts->cluster->ranks, i;
 
 	for (i = node * ranks; i < (node + 1) * ranks; i++)
-		if (hosts->firmware[i] && hosts->firmware[i]->card_id == card)
+		if (hosts->firmware[i] && hosts->firmware[i]->base.card == card)
 			return true;
 	return false;
 }

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bcl/bcl.h>
+
 #include "card/memory.h"
 #include "sim/fail.h"
 #include "sim/firmware.h"
-#include "transport/port.h"
 
 struct bcl_host_seat *sim_seat_find(struct sim_firmware *firmware,
 				    uint16_t number)
@@ -17,8 +18,7 @@ struct bcl_host_seat *sim_seat_find(struct sim_firmware *firmware,
 	for (i = 0; i < SIM_PORTS; i++) {
 		struct bcl_host_seat *seat = &firmware->seats[i];
 
-		if (number ? seat->port && seat->port->number == number
-			   : !seat->port)
+		if (seat->number == number)
 			return seat;
 	}
 	return NULL;
@@ -41,7 +41,7 @@ static uint8_t *area_address(const struct bcl_host_seat *seat,
 	uint32_t index = (ref->handle - 1) % SIM_AREAS;
 	const struct bcl_host_area *area;
 
-	if (index >= BCL_HOST_AREAS || !seat->port)
+	if (index >= BCL_HOST_AREAS || !seat->number)
 		return NULL;
 	area = &seat->areas[index];
 	if (ref->offset > area->length ||
@@ -76,10 +76,9 @@ static uint8_t *resolve_address(struct sim_firmware *firmware, uint16_t port,
 	if (!remote && ref->handle == BCL_HANDLE_SELF)
 		return (uint8_t *)(uintptr_t)ref->offset;
 	if (!remote)
-		return bcl_memory_check(&firmware->context->memories,
-					ref->handle, ref->offset, ref->length,
-					0);
-	return bcl_memory_reach(&firmware->context->memories, ref->handle,
+		return bcl_memory_check(firmware->setup.memories, ref->handle,
+					ref->offset, ref->length, 0);
+	return bcl_memory_reach(firmware->setup.memories, ref->handle,
 				ref->offset, ref->length, rights);
 }
 
@@ -259,7 +258,6 @@ enum bcl_dma_result sim_hal_dma(void *arg, enum bcl_dma_direction direction,
 static void event_landed(struct sim_event *event)
 {
 	struct sim_move *move = (struct sim_move *)event;
-	struct sim_firmware *firmware = move->firmware;
 	struct bcl_host_seat *seat = move->seat;
 	const struct bcl_completion *entry = &move->entry;
 	struct bcl_completion *queue;
@@ -272,7 +270,7 @@ static void event_landed(struct sim_event *event)
 		queue[move->slot] = *entry;
 	}
 	if (seat)
-		sim_wake(firmware, seat->port);
+		sim_wake(seat);
 	free_move(move);
 }
 

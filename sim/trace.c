@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "env/config.h"
 #include "sim/fail.h"
 #include "sim/firmware.h"
 #include "wire/trace.h"
@@ -40,23 +41,22 @@ static unsigned add_interface(struct bcl_pcapng *file,
 
 void sim_trace_open(struct sim_firmware *firmware, struct bcl_pcapng *file)
 {
-	const struct bcl_context *context = firmware->context;
+	const struct bcl_host_setup *setup = &firmware->setup;
 	struct sim_trace *trace = &firmware->trace;
 	char about[BCL_PCAPNG_TEXT];
 	unsigned r;
 
-	if (!context->config.trace[0])
+	if (!setup->config->trace[0])
 		return;
 	if (!file->interfaces)
-		sim_check(bcl_pcapng_open(file, context->config.trace),
+		sim_check(bcl_pcapng_open(file, setup->config->trace),
 			  "the trace cannot be written");
 	trace->file = file;
-	snprintf(about, sizeof(about), BCL_TRACE_HOST, context->card_id);
+	snprintf(about, sizeof(about), BCL_TRACE_HOST, setup->card);
 	trace->host =
 		add_interface(file, BCL_PCAPNG_RECORD, firmware->rank, about);
 	for (r = 0; r < firmware->card->nrails; r++) {
-		snprintf(about, sizeof(about), BCL_TRACE_RAIL, context->card_id,
-			 r);
+		snprintf(about, sizeof(about), BCL_TRACE_RAIL, setup->card, r);
 		trace->rail[r] = add_interface(file, BCL_PCAPNG_FRAME,
 					       firmware->rank, about);
 	}
@@ -66,9 +66,8 @@ void sim_trace_open(struct sim_firmware *firmware, struct bcl_pcapng *file)
 		.arg = firmware,
 		.told = true,
 	};
-	bcl_journal_open(&trace->journal, context->card_id,
-			 context->incarnation, firmware->arena_size,
-			 context->config.peer_timeout);
+	bcl_journal_open(&trace->journal, setup->card, setup->incarnation,
+			 firmware->arena_size, setup->config->peer_timeout);
 }
 
 void sim_trace_close(struct sim_firmware *firmware, enum bcl_record_kind kind)

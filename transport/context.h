@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "card/memory.h"
+#include "card/ops.h"
 #include "env/config.h"
 #include "env/counters.h"
 #include "env/env.h"
@@ -22,7 +23,6 @@
 #include "env/random.h"
 
 struct bcl_helper; /* transport/helper.c */
-struct bcl_host;   /* card/ops.h: the card, as the library sees it */
 struct bcl_memory; /* transport/memory.h */
 struct bcl_port;   /* transport/port.h */
 
@@ -39,9 +39,9 @@ struct bcl_context {
 	bool barrier; /* env->barrier() works, for this process, too */
 	uint32_t fork_generation;
 
-	struct bcl_host *card;	   /* NULL: no card could be opened */
-	char no_card[192];	   /* why there is no card */
-	struct bcl_helper *helper; /* NULL: BCL_HELPER=off, or fibers */
+	struct bcl_host *card;	    /* NULL: no card could be opened */
+	char no_card[BCL_HOST_WHY]; /* why there is no card */
+	struct bcl_helper *helper;  /* NULL: BCL_HELPER=off, or fibers */
 	_Alignas(64) _Atomic uint64_t presence; /* counts the program's calls */
 	atomic_bool deferred;	/* a doorbell was held back since the helper
 				 * looked */

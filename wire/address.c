@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "transport/internal.h"
+#include "wire/address.h"
 
 enum {
 	VERSION = 3,

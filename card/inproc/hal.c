@@ -5,12 +5,14 @@
 
 #include <string.h>
 
+#include <bcl/bcl.h>
+
 #include "card/checksum.h"
 #include "card/memory.h"
 #include "env/counters.h"
 #include "env/crc32c.h"
 #include "env/prefetch.h"
-#include "transport/port.h"
+#include "env/random.h"
 
 /* ---- memory ---- */
 
@@ -40,7 +42,7 @@ static inline uint8_t *area_memory(struct bcl_inproc *host, uint32_t handle,
 
 static enum bcl_dma_result count_refusal(struct bcl_inproc *host)
 {
-	bcl_count(host->context->counters, host_dma_refused);
+	bcl_count(host->setup.counters, host_dma_refused);
 	return BCL_DMA_FAULT;
 }
 
@@ -58,10 +60,10 @@ static inline uint8_t *resolve_memory(struct bcl_inproc *host, uint16_t port,
 	else if (!remote && ref->handle == BCL_HANDLE_SELF)
 		memory = (uint8_t *)(uintptr_t)ref->offset;
 	else if (!remote)
-		memory = bcl_memory_check(&host->context->memories, ref->handle,
+		memory = bcl_memory_check(host->setup.memories, ref->handle,
 					  ref->offset, ref->length, 0);
 	else
-		memory = bcl_memory_reach(&host->context->memories, ref->handle,
+		memory = bcl_memory_reach(host->setup.memories, ref->handle,
 					  ref->offset, ref->length, rights);
 	if (!memory)
 		count_refusal(host);
@@ -77,7 +79,7 @@ static void place_bytes(struct bcl_inproc *host, uint8_t *to,
 			const uint8_t *from, uint32_t length)
 {
 	memcpy(to, from, length);
-	bcl_count_add(host->context->counters, BCL_COUNT_host_bytes_placed,
+	bcl_count_add(host->setup.counters, BCL_COUNT_host_bytes_placed,
 		      length);
 }
 
@@ -145,7 +147,7 @@ static unsigned hal_store(void *arg, uint16_t port, int remote,
 		    crc != bcl_get32(header->pcrc))
 			break;
 	}
-	bcl_count_add(host->context->counters, BCL_COUNT_host_bytes_placed,
+	bcl_count_add(host->setup.counters, BCL_COUNT_host_bytes_placed,
 		      (uint64_t)i * length);
 	return i;
 }
@@ -378,7 +380,7 @@ transmit_run(struct bcl_inproc *host, struct bcl_rail *rail,
 			n = most;
 		pack_all(host, run, &source, taken, n,
 			 place_for(host, rail, to, run, n));
-		bcl_count_add(host->context->counters,
+		bcl_count_add(host->setup.counters,
 			      BCL_COUNT_host_bytes_gathered,
 			      (uint64_t)n * run->payload);
 		sent = rail->transmit(rail, to, host->tx, n);
@@ -399,8 +401,8 @@ hal_transmit(void *arg, unsigned rail, uint32_t node,
 	unsigned taken = 1;
 
 	if (!to.address) {
-		bcl_count_add(host->context->counters,
-			      BCL_COUNT_host_no_address, frame->frames);
+		bcl_count_add(host->setup.counters, BCL_COUNT_host_no_address,
+			      frame->frames);
 		return frame->frames;
 	}
 	if (frame->frames > 1)
@@ -409,7 +411,7 @@ hal_transmit(void *arg, unsigned rail, uint32_t node,
 		taken = own->rail->transmit(own->rail, to.address, host->tx, 1);
 	if (taken < frame->frames) {
 		own->blocked = true;
-		bcl_count(host->context->counters, host_transmit_full);
+		bcl_count(host->setup.counters, host_transmit_full);
 	}
 	return taken;
 }
@@ -434,8 +436,8 @@ static void hal_learn(void *arg, uint32_t index, unsigned rail)
 
 static void wake_port(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 {
-	bcl_count(host->context->counters, host_wakes);
-	host->env->wake(host->env->world, seat->port->object);
+	bcl_count(host->setup.counters, host_wakes);
+	host->env->wake(host->env->world, seat->object);
 }
 
 /* All sleeping owners must report the change, regardless of the thread that
@@ -494,7 +496,7 @@ static uint64_t hal_random(void *arg)
 {
 	struct bcl_inproc *host = arg;
 
-	return bcl_random_draw(&host->context->random);
+	return bcl_random_draw(host->setup.random);
 }
 
 const struct bcl_hal bcl_inproc_hal = {

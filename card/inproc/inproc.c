@@ -55,7 +55,7 @@ static void check_rail_ends(struct bcl_host *base)
 
 		own->rail->check(own->rail, &up);
 		if (up != own->up)
-			bcl_log(&host->context->config, BCL_LOG_WARN, "card",
+			bcl_log(host->setup.config, BCL_LOG_WARN, "card",
 				"rail %u, %s on %s, is %s", own->number,
 				own->rail->kind->name, own->rail->interface,
 				up ? "up" : "down");

@@ -11,9 +11,11 @@
 #ifndef BCL_CARD_INPROC_H
 #define BCL_CARD_INPROC_H
 
+#include "base/base.h"
 #include "card/journal.h"
 #include "card/ops.h"
-#include "transport/context.h"
+#include "env/env.h"
+#include "env/process.h"
 #include "wire/address.h"
 
 enum {
@@ -79,7 +81,7 @@ struct bcl_host_seat {
 	_Atomic bool rung;   /* a doorbell is deferred, or the lock was held */
 	_Atomic bool inside; /* the owner has entered by the bias */
 	uint32_t bias;	     /* value of the lock with a bias for this port */
-	struct bcl_port *port;
+	int object;	     /* the owner's, to be woken */
 	const _Atomic uint32_t *made, *sleeping; /* in the port's indices */
 };
 
@@ -109,8 +111,8 @@ struct bcl_inproc {
 	_Atomic uint32_t lock; /* enum bcl_inproc_lock */
 
 	/* Below: constant, or protected by the lock. */
-	struct bcl_context *context;
-	const struct bcl_env *env;
+	struct bcl_host_setup setup;
+	const struct bcl_env *env; /* setup.env */
 	struct bcl_card *card;
 	struct bcl_hal hal;
 	struct bcl_rail_sink sink;
@@ -320,14 +322,15 @@ struct bcl_host_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 					   uint16_t port, uint16_t number);
 
 enum bcl_status
-bcl_inproc_port_open(struct bcl_host *host, struct bcl_port *port,
+bcl_inproc_port_open(struct bcl_host *host, int object,
 		     const struct bcl_host_area areas[BCL_HOST_AREAS],
 		     struct bcl_control *control, struct bcl_host_seat **seat);
 void bcl_inproc_port_close(struct bcl_host *host, struct bcl_host_seat *seat);
 
 /* ---- open.c ---- */
 
-enum bcl_status bcl_inproc_open(struct bcl_context *context,
+enum bcl_status bcl_inproc_open(const struct bcl_host_setup *setup,
+				char why[BCL_HOST_WHY],
 				struct bcl_host **result);
 void bcl_inproc_close(struct bcl_host *host);
 

@@ -2,6 +2,7 @@
 /* BCL_TRACE: writes the journal of this host's card (card/journal.h)
  * to the trace of its rails. */
 #include "card/inproc/inproc.h"
+#include "env/config.h"
 #include "env/counters.h"
 #include "wire/trace.h"
 
@@ -37,7 +38,7 @@ static void record_doorbell(struct bcl_host *base, struct bcl_host_seat *seat)
 
 	bcl_inproc_lock(host, seat);
 	bcl_journal_doorbell(&host->journal, seat->number);
-	bcl_count(host->context->counters, host_doorbells);
+	bcl_count(host->setup.counters, host_doorbells);
 	bcl_inproc_defer(base, seat);
 	bcl_inproc_serve_doorbells(host);
 	bcl_inproc_unlock(host, seat);
@@ -45,7 +46,7 @@ static void record_doorbell(struct bcl_host *base, struct bcl_host_seat *seat)
 
 void bcl_inproc_journal(struct bcl_inproc *host)
 {
-	const struct bcl_context *context = host->context;
+	const struct bcl_host_setup *setup = &host->setup;
 
 	host->journal = (struct bcl_journal){
 		.put = write_record,
@@ -56,8 +57,8 @@ void bcl_inproc_journal(struct bcl_inproc *host)
 	host->ops.doorbell = record_doorbell;
 	host->base.ops = &host->ops;
 	bcl_trace_watch(host->trace, look_at_queues, host);
-	bcl_journal_open(&host->journal, context->card_id, context->incarnation,
-			 host->arena_size, context->config.peer_timeout);
+	bcl_journal_open(&host->journal, setup->card, setup->incarnation,
+			 host->arena_size, setup->config->peer_timeout);
 }
 
 void bcl_inproc_journal_memory(struct bcl_inproc *host)

@@ -92,7 +92,7 @@ static bool leave_to(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 		host->alone = 0;
 		return false;
 	}
-	if (++host->alone < ALONE || !host->context->barrier)
+	if (++host->alone < ALONE || !host->setup.barrier)
 		return false;
 	/* Fails if the lock is ASKED. Release: pairs with bcl_inproc_take(). */
 	if (!atomic_compare_exchange_strong_explicit(
@@ -100,7 +100,7 @@ static bool leave_to(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 		    memory_order_relaxed))
 		return false;
 	atomic_fetch_add_explicit(
-		&host->context->counters->values[BCL_COUNT_host_lock_left], 1,
+		&host->setup.counters->values[BCL_COUNT_host_lock_left], 1,
 		memory_order_relaxed);
 	return true;
 }

@@ -61,7 +61,7 @@ static void add_end(struct bcl_inproc *host, struct kind *of,
 		return;
 	}
 	number = number_of(host, of, rail);
-	rail->counters = host->context->counters;
+	rail->counters = host->setup.counters;
 	host->ends[host->nends++] = (struct bcl_inproc_end){
 		.rail = rail,
 		.number = (uint8_t)number,
@@ -74,7 +74,7 @@ static void add_end(struct bcl_inproc *host, struct kind *of,
 
 static void open_kind(struct bcl_inproc *host, const struct bcl_rail_kind *kind)
 {
-	struct bcl_context *context = host->context;
+	const struct bcl_host_setup *setup = &host->setup;
 	struct bcl_host *base = &host->base;
 	struct bcl_rail *rails[BCL_HOST_ENDS];
 	struct kind of = { kind, host->nends, host->nrails, 0, 0 };
@@ -86,8 +86,7 @@ static void open_kind(struct bcl_inproc *host, const struct bcl_rail_kind *kind)
 		of.rails = RAILS_PER_KIND;
 	if (!of.rails || (!kind->several && room > of.rails))
 		room = of.rails;
-	n = kind->open(host->env, &context->config, context->card_id, rails,
-		       room, why);
+	n = kind->open(host->env, setup->config, setup->card, rails, room, why);
 	if (*why)
 		snprintf(base->line[base->nlines++], BCL_HOST_LINE, "%s", why);
 	for (i = 0; i < n; i++)
@@ -109,13 +108,13 @@ static void open_rails(struct bcl_inproc *host)
 
 static enum bcl_status decorate_rails(struct bcl_inproc *host)
 {
-	const struct bcl_config *config = &host->context->config;
+	const struct bcl_config *config = host->setup.config;
 	enum bcl_status status = BCL_OK;
 	unsigned e;
 
 	if (config->trace[0])
-		status = bcl_trace_open(host->env, config,
-					host->context->card_id, &host->trace);
+		status = bcl_trace_open(host->env, config, host->setup.card,
+					&host->trace);
 	if (status)
 		return status;
 	/* The trace is outermost: it shows frames as the card sends and
@@ -140,21 +139,21 @@ enum {
 
 static enum bcl_status open_card(struct bcl_inproc *host)
 {
-	struct bcl_context *context = host->context;
-	uint64_t timeout = context->config.peer_timeout;
+	const struct bcl_host_setup *setup = &host->setup;
+	uint64_t timeout = setup->config->peer_timeout;
 	struct bcl_card_config config = {
-		.card = context->card_id,
-		.incarnation = context->incarnation,
+		.card = setup->card,
+		.incarnation = setup->incarnation,
 		.peer_timeout = timeout,
 		.ack_delay = 200 * 1000,
 		.rto_min = RTO_MIN,
 		.rto_max = timeout < RTO_MAX ? timeout : RTO_MAX,
 		.max_nodes = BCL_INPROC_NODES,
 		.max_messages = BCL_INPROC_MESSAGES,
-		.pcrc = context->config.pcrc,
+		.pcrc = setup->config->pcrc,
 	};
 
-	memcpy(config.key, context->key, sizeof(config.key));
+	memcpy(config.key, setup->key, sizeof(config.key));
 	host->arena_size = bcl_card_arena(
 		&config, BCL_INPROC_PORTS, BCL_INPROC_CONNECTIONS,
 		BCL_INPROC_PORTS * BCL_INPROC_CHANNELS);
@@ -187,26 +186,26 @@ static void release_host(struct bcl_inproc *host)
 }
 
 /* Collect the reasons of all kinds of rail, for a user who needs a network. */
-static void tell_none(struct bcl_inproc *host)
+static void tell_none(const struct bcl_inproc *host, char why[BCL_HOST_WHY])
 {
 	const struct bcl_host *base = &host->base;
-	char *text = host->context->no_card;
-	const size_t room = sizeof(host->context->no_card);
 	unsigned i;
 
+	why[0] = 0;
 	for (i = 0; i < base->nlines; i++)
-		snprintf(text + strlen(text), room - strlen(text), "%s%s",
+		snprintf(why + strlen(why), BCL_HOST_WHY - strlen(why), "%s%s",
 			 i ? "; " : "", base->line[i]);
 }
 
-static enum bcl_status set_up_host(struct bcl_inproc *host)
+static enum bcl_status set_up_host(struct bcl_inproc *host,
+				   char why[BCL_HOST_WHY])
 {
 	const struct bcl_env *env = host->env;
 	enum bcl_status status;
 
 	open_rails(host);
 	if (!host->nrails) {
-		tell_none(host);
+		tell_none(host, why);
 		return BCL_ERR_NORAIL;
 	}
 	status = decorate_rails(host);
@@ -254,23 +253,25 @@ static void show_rails(struct bcl_inproc *host)
 	}
 }
 
-enum bcl_status bcl_inproc_open(struct bcl_context *context,
+enum bcl_status bcl_inproc_open(const struct bcl_host_setup *setup,
+				char why[BCL_HOST_WHY],
 				struct bcl_host **result)
 {
-	const struct bcl_env *env = context->env;
+	const struct bcl_env *env = setup->env;
 	struct bcl_inproc *host = env->allocate(env->world, sizeof(*host));
 	enum bcl_status status;
 
 	if (!host)
 		return BCL_ERR_NOMEM;
 	host->base.ops = env->card;
-	host->context = context;
+	host->base.card = setup->card;
+	host->setup = *setup;
 	host->env = env;
 	host->sink = bcl_inproc_sink;
 	host->sink.host = host;
 	atomic_store_explicit(&host->base.deadline, UINT64_MAX,
 			      memory_order_relaxed);
-	status = set_up_host(host);
+	status = set_up_host(host, why);
 	if (status) {
 		release_host(host);
 		return status;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "env/log.h"
-#include "transport/port.h"
 
 struct bcl_host_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 					   uint16_t port, uint16_t number)
@@ -52,7 +51,7 @@ journal_new_port(struct bcl_inproc *host,
 }
 
 static enum bcl_status
-occupy_seat(struct bcl_inproc *host, struct bcl_port *port,
+occupy_seat(struct bcl_inproc *host, int object,
 	    const struct bcl_host_area areas[BCL_HOST_AREAS],
 	    struct bcl_control *control, struct bcl_host_seat *seat)
 {
@@ -62,9 +61,9 @@ occupy_seat(struct bcl_inproc *host, struct bcl_port *port,
 	enum bcl_status status;
 	uint32_t result;
 
-	seat->number = port->number;
+	seat->number = (uint16_t)control->port.number;
 	seat->bias = BCL_INPROC_BIASED + (uint32_t)(seat - host->seats);
-	seat->port = port;
+	seat->object = object;
 	seat->made = (const _Atomic uint32_t *)&indices->requests_made;
 	seat->sleeping = (const _Atomic uint32_t *)&indices->sleeping;
 	memcpy(&host->areas[first], areas, BCL_HOST_AREAS * sizeof(*areas));
@@ -82,29 +81,30 @@ occupy_seat(struct bcl_inproc *host, struct bcl_port *port,
 }
 
 enum bcl_status
-bcl_inproc_port_open(struct bcl_host *base, struct bcl_port *port,
+bcl_inproc_port_open(struct bcl_host *base, int object,
 		     const struct bcl_host_area areas[BCL_HOST_AREAS],
 		     struct bcl_control *control, struct bcl_host_seat **result)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
+	uint16_t number = (uint16_t)control->port.number;
 	enum bcl_status status = BCL_ERR_NOMEM;
 	struct bcl_host_seat *seat;
 
 	bcl_inproc_lock(host, NULL);
-	seat = bcl_inproc_seat_find(host, port->number, 0);
+	seat = bcl_inproc_seat_find(host, number, 0);
 	if (seat)
-		status = occupy_seat(host, port, areas, control, seat);
+		status = occupy_seat(host, object, areas, control, seat);
 	bcl_inproc_unlock(host, NULL);
 	*result = seat;
 	if (!seat)
-		bcl_log(&host->context->config, BCL_LOG_ERROR, "card",
+		bcl_log(host->setup.config, BCL_LOG_ERROR, "card",
 			"port %u of %u: a context has no more",
 			BCL_INPROC_PORTS + 1, BCL_INPROC_PORTS);
 	else if (status == BCL_ERR_NOMEM)
-		bcl_log(&host->context->config, BCL_LOG_ERROR, "card",
+		bcl_log(host->setup.config, BCL_LOG_ERROR, "card",
 			"no room for a port of %u channels: the ports of a "
 			"context have %u together",
-			port->nchannels,
+			control->port.nchannels,
 			BCL_INPROC_PORTS * BCL_INPROC_CHANNELS);
 	return status;
 }

@@ -56,7 +56,7 @@ bcl_inproc_doorbell(struct bcl_host *base, struct bcl_host_seat *seat)
 	struct bcl_inproc *host = bcl_inproc_of(base);
 
 	if (bcl_inproc_try_lock(host, seat)) {
-		bcl_count(host->context->counters, host_doorbells);
+		bcl_count(host->setup.counters, host_doorbells);
 		serve_doorbell(host, seat);
 	} else {
 		/* Release: the request. Pairs with
@@ -168,7 +168,7 @@ unsigned bcl_inproc_poll(struct bcl_host *base, struct bcl_host_seat *seat,
 			 bool sockets)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
-	struct bcl_counter_page *counters = host->context->counters;
+	struct bcl_counter_page *counters = host->setup.counters;
 	struct bcl_card_next next;
 	unsigned n = 0, e;
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# How the files hang together, by the linker: no floor calls one above it, and no
-# knot, files that all call each other by some way, is larger than a floor's limit.
+# How the files hang together: by the linker, no floor calls one above it, and no
+# knot, files that all call each other by some way, is larger than a floor's limit;
+# no file includes a header of a floor above.
 set -euo pipefail
 cd "${abs_top_builddir:?}"
 objects=()
@@ -16,7 +17,11 @@ for floor in nicfw env wire card transport adi collectives pvm-glue; do
 	done < <(find "$floor" -name '*.o' -path '*/.libs/*' | sort)
 done
 ((${#objects[@]} > 150))
-nm -A "${objects[@]}" | perl -e '
+{
+	nm -A "${objects[@]}"
+	(cd "$abs_top_srcdir" && grep -r --include='*.[ch]' '^#include "' \
+		nicfw env wire card transport adi collectives pvm-glue)
+} | perl -e '
 	# The floors that a floor may call, beside itself.
 	my %below = (nicfw => "", env => "nicfw", wire => "env",
 		card => "env wire nicfw", transport => "env wire card nicfw",
@@ -24,8 +29,19 @@ nm -A "${objects[@]}" | perl -e '
 		"pvm-glue" => "env transport collectives");
 	my %limit = (nicfw => 1, env => 2, wire => 1, card => 1, transport => 2,
 		adi => 1, collectives => 1, "pvm-glue" => 1);
+	# Floors of which only headers are used: tables and types.
+	my %types = (wire => "nicfw", collectives => "card");
 	my (%home, %wants, %calls, %seen, @order, $status);
 	while (<>) {
+		if (my ($file, $floor, $their) =
+				m!^(([\w-]+)/\S+):#include "([\w-]+)/!) {
+			next if !exists $below{$their} || $their eq $floor
+				|| grep { $_ eq $their } split " ",
+					"$below{$floor} " . ($types{$floor} || "");
+			print "$file includes a header of $their/, a floor above\n";
+			$status = 1;
+			next;
+		}
 		my ($file, $kind, $name) = /^(\S+?):[0-9a-f ]* (\w) (\S+)$/ or next;
 		$file =~ s!/\.libs/(lib\w+-)?!/!;
 		$home{$name} = $file if $kind =~ /[TDRBC]/;

@@ -84,9 +84,8 @@ static void set_up(void)
 	memset(&ports, 0, sizeof(ports));
 	memset(&counters, 0, sizeof(counters));
 	sum = 0;
-	context.counters = &counters;
-	context.barrier = true;
-	host.context = &context;
+	host.setup.counters = &counters;
+	host.setup.barrier = true;
 	host.env = &env;
 	host.lock = BCL_INPROC_FREE;
 	host.base.deadline = 0;

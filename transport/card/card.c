@@ -11,15 +11,27 @@
 enum bcl_status bcl_host_open(struct bcl_context *context)
 {
 	const struct bcl_host_ops *ops = context->env->card;
+	struct bcl_host_setup setup = {
+		.env = context->env,
+		.config = &context->config,
+		.card = context->card_id,
+		.incarnation = context->incarnation,
+		.barrier = context->barrier,
+		.random = &context->random,
+		.counters = context->counters,
+		.memories = &context->memories,
+	};
 	struct bcl_host *host;
 	enum bcl_status status;
 	unsigned i;
 
 	if (!ops)
 		return BCL_ERR_NORAIL;
-	status = ops->open(context, &host);
+	memcpy(setup.key, context->key, sizeof(setup.key));
+	status = ops->open(&setup, context->no_card, &host);
 	if (status)
 		return status;
+	context->card_id = host->card;
 	for (i = 0; i < host->nlines; i++)
 		bcl_log(&context->config, BCL_LOG_INFO, "card", "%s",
 			host->line[i]);

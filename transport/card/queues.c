@@ -23,14 +23,6 @@ static uint32_t power_of_two(uint64_t least)
 	return n;
 }
 
-static void open_cq(struct bcl_host_cq *cq, void *entries, uint32_t n)
-{
-	cq->entries = entries;
-	cq->end = cq->entries + n;
-	cq->next = cq->entries;
-	cq->lap = 1;
-}
-
 /* Divides one allocation into parts. With memory NULL only adds up the
  * sizes. */
 struct layout {
@@ -65,6 +57,7 @@ static void lay_out_queues(struct bcl_host_port *queues, const struct sizes *n,
 			n->receives * sizeof(struct bcl_completion),
 		[BCL_HOST_AREA_BLOCKS] = bcl_blocks_size(n->blocks, n->longs),
 		[BCL_HOST_AREA_INDICES] = sizeof(struct bcl_port_indices),
+		[BCL_HOST_AREA_BOUNCE] = (size_t)n->requests * BCL_BLOCK_SIZE,
 	};
 	unsigned i;
 
@@ -80,8 +73,6 @@ static void lay_out_queues(struct bcl_host_port *queues, const struct sizes *n,
 		carve_memory(layout, (n->blocks + 63) / 64 * 8);
 	queues->longs.out_of_turn =
 		carve_memory(layout, (n->longs + 63) / 64 * 8);
-	queues->bounce =
-		carve_memory(layout, (size_t)n->requests * BCL_BLOCK_SIZE);
 }
 
 static void fill_in_queues(struct bcl_host_port *queues, const struct sizes *n,
@@ -93,15 +84,16 @@ static void fill_in_queues(struct bcl_host_port *queues, const struct sizes *n,
 	queues->submits = (void *)(queues->requests + n->requests);
 	queues->indices = (void *)areas[BCL_HOST_AREA_INDICES].address;
 	queues->blocks = areas[BCL_HOST_AREA_BLOCKS].address;
+	queues->bounce = areas[BCL_HOST_AREA_BOUNCE].address;
 	queues->request_mask = n->requests - 1;
 	queues->shorts.mask = n->blocks - 1;
 	queues->shorts.told = &queues->indices->blocks_freed;
 	queues->longs.mask = n->longs - 1;
 	queues->longs.told = &queues->indices->longs_freed;
-	open_cq(&queues->sends, areas[BCL_HOST_AREA_SENDS].address,
-		n->requests);
-	open_cq(&queues->receives, areas[BCL_HOST_AREA_RECEIVES].address,
-		n->receives);
+	queues->sends = bcl_host_cq_open(
+		(void *)areas[BCL_HOST_AREA_SENDS].address, n->requests);
+	queues->receives = bcl_host_cq_open(
+		(void *)areas[BCL_HOST_AREA_RECEIVES].address, n->receives);
 	queues->piece = PIECE;
 	queues->requests_free = n->requests;
 	for (i = 0; i < n->requests; i++)
@@ -162,7 +154,7 @@ enum bcl_status bcl_host_port_open(struct bcl_port *port)
 	queues->news = &host->changes;
 	queues->changes =
 		atomic_load_explicit(&host->changes, memory_order_relaxed);
-	status = host->ops->port_open(host, port, areas, &control,
+	status = host->ops->port_open(host, port->object, areas, &control,
 				      &queues->seat);
 	if (status) {
 		env->release(env->world, layout.memory, size);

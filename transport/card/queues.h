@@ -14,18 +14,12 @@
 #include <bcl/bcl.h>
 #include <bcl/card_abi.h>
 
+#include "card/cq.h"
 #include "wire/rail.h"
 
 struct bcl_host;
 struct bcl_host_seat;
 struct bcl_peer;
-
-/* A completion queue as seen by its reader. */
-struct bcl_host_cq {
-	struct bcl_completion *next; /* the entry to be read next */
-	uint32_t lap; /* of that entry once the card has written it */
-	struct bcl_completion *entries, *end;
-};
 
 /* The library's record of a request until the completion of the request. */
 struct bcl_host_slot {
@@ -114,27 +108,6 @@ struct bcl_host_port {
 	void *memory; /* one allocation for all of the above */
 	size_t size;
 };
-
-/*
- * The next entry, or NULL. The acquire pairs with the release in
- * nic_port_event(): an entry with the right lap is complete.
- */
-static inline const struct bcl_completion *
-bcl_host_cq_peek(const struct bcl_host_cq *queue)
-{
-	uint32_t lap = atomic_load_explicit(
-		(_Atomic uint32_t *)&queue->next->lap, memory_order_acquire);
-
-	return lap == queue->lap ? queue->next : NULL;
-}
-
-static inline void bcl_host_cq_take(struct bcl_host_cq *queue)
-{
-	if (++queue->next == queue->end) {
-		queue->next = queue->entries;
-		queue->lap++;
-	}
-}
 
 /* True if bcl_host_receive() would find no event. */
 static inline bool bcl_host_port_idle(const struct bcl_host_port *queues)
