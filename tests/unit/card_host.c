@@ -333,14 +333,14 @@ static unsigned transmit(void *host, unsigned rail, uint32_t node,
 	struct bcl_tx_frame frame = *run;
 	uint8_t head[BCL_HEADERS_SIZE];
 	unsigned taken = run->frames;
-	struct world_frame out;
+	struct world_frame *out = &world->leaving;
 
 	assert(rail < world->config.rails && run->frames > 0);
-	out.from = card->index;
-	out.to = target_of(card, node);
-	out.rail = rail;
-	out.address = node == BCL_NODE_NONE ? world->source_address
-					    : card->known[out.to % WORLD_CARDS];
+	out->from = card->index;
+	out->to = target_of(card, node);
+	out->rail = rail;
+	out->address = node == BCL_NODE_NONE ? world->source_address
+					    : card->known[out->to % WORLD_CARDS];
 	if (world_chance(world, world->config.busy)) {
 		taken = world_random(world, run->frames);
 		world_event_push(
@@ -353,13 +353,13 @@ static unsigned transmit(void *host, unsigned rail, uint32_t node,
 	for (unsigned i = 0; i < taken; i++) {
 		if (run->frames > 1)
 			part(run, i, head, &frame);
-		out.length = gather(card, &frame, out.bytes);
-		out.source = source_of(card, out.bytes);
+		out->length = gather(card, &frame, out->bytes);
+		out->source = source_of(card, out->bytes);
 		if (run->frames > 1)
-			world_seal(out.bytes, out.length, run->seal);
+			world_seal(out->bytes, out->length, run->seal);
 		card->frames++;
-		if (out.to < WORLD_CARDS)
-			put_on_wire(world, &out);
+		if (out->to < WORLD_CARDS)
+			put_on_wire(world, out);
 	}
 	return taken;
 }

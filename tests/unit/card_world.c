@@ -429,17 +429,18 @@ void world_inject(struct world *world, unsigned from, unsigned to,
 {
 	struct world_event *event =
 		world_event_new(&world->card[from], 0, EVENT_FRAME);
-	struct world_frame frame = {
-		.from = from,
-		.to = to,
-		.rail = rail,
-		.address = world->card[to].address,
-		.source = world->card[from].told,
-		.length = length,
-	};
+	struct world_frame *frame = calloc(1, sizeof(*frame));
 
-	memcpy(frame.bytes, bytes, length);
-	world_event_carry(event, &frame);
+	assert(frame);
+	frame->from = from;
+	frame->to = to;
+	frame->rail = rail;
+	frame->address = world->card[to].address;
+	frame->source = world->card[from].told;
+	frame->length = length;
+	memcpy(frame->bytes, bytes, length);
+	world_event_carry(event, frame);
+	free(frame);
 	world_event_push(world, event);
 }
 

@@ -133,6 +133,7 @@ struct world {
 	/* returns false: the frame is lost */
 	bool (*filter)(struct world *world, struct world_frame *frame);
 	void *filter_arg;
+	struct world_frame leaving; /* of transmit(): too large for a stack */
 };
 
 /* Zeroes in the configuration mean defaults. Tests take `seed` from

@@ -130,7 +130,7 @@ static void forge(unsigned kind, const struct secret *secret, uint32_t off)
 	uint32_t seal = world_seal_of(model->bytes);
 	struct bcl_le32 field;
 	struct bcl_frame_header *header;
-	uint8_t frame[BCL_FRAME_MAX];
+	static uint8_t frame[BCL_FRAME_MAX];
 	uint64_t before;
 
 	memcpy(frame, model->bytes, model->length);
@@ -345,7 +345,7 @@ static void new_life(void)
 START_TEST(old_calls_keep_nobody_out)
 {
 	const struct world_config config = { .seed = 1, .cards = 3 };
-	struct world_frame old;
+	static struct world_frame old;
 	unsigned i;
 
 	setup(&config);

@@ -79,7 +79,7 @@ static uint64_t count(const struct pair *pair, unsigned card, unsigned counter)
 START_TEST(followers)
 {
 	const struct world_config config = { .seed = 1, .together = 100000 };
-	struct pair pair;
+	static struct pair pair;
 	uint64_t sent, received;
 
 	pair_open(&pair, &config);
@@ -135,7 +135,7 @@ START_TEST(one_is_damaged)
 	const struct world_config config = { .seed = 1, .together = 100000 };
 	const struct damage *damage = &damages[_i];
 	struct hit hit = { damage->at, 6 };
-	struct pair pair;
+	static struct pair pair;
 
 	pair_open(&pair, &config);
 	pair.world->filter = strike;
@@ -182,7 +182,7 @@ START_TEST(runs_are_parted)
 					     .window = 1 << 20,
 					     .messages = _i ? 16 : 0 };
 	unsigned seen = 0;
-	struct pair pair;
+	static struct pair pair;
 	uint64_t again;
 
 	pair_open(&pair, &config);
@@ -213,7 +213,7 @@ START_TEST(bad_wire)
 		.reorder = 20,
 		.corrupt = 20,
 	};
-	struct pair pair;
+	static struct pair pair;
 
 	world_note(config.seed);
 	pair_open(&pair, &config);
@@ -248,7 +248,7 @@ START_TEST(last_reply_is_acknowledged)
 {
 	const struct world_config config = { .seed = 1 };
 	struct bcl_completion entry;
-	struct pair pair;
+	static struct pair pair;
 	uint64_t acks;
 
 	pair_open(&pair, &config);
@@ -290,7 +290,7 @@ START_TEST(last_reply_is_settled)
 	const struct world_config config = { .seed = 1, .pending = _i };
 	struct said said = { 0 };
 	struct bcl_completion entry;
-	struct pair pair;
+	static struct pair pair;
 
 	pair_open(&pair, &config);
 	pair.world->filter = listen;

@@ -120,7 +120,7 @@ START_TEST(frames)
 		struct world_port *bad = world_port_open(world, 0, 1);
 		struct world_port *good = world_port_open(world, 2, 1);
 		struct world_port *to = world_port_open(world, 1, 2);
-		uint8_t memory[2][4096], frame[BCL_FRAME_MAX];
+		static uint8_t memory[2][4096], frame[BCL_FRAME_MAX];
 		uint32_t node = world_connect(world, 0, 1);
 		uint32_t fair = world_connect(world, 2, 1);
 		uint32_t here = world_memory(world, 0, 1, memory[0], 4096, 0);
@@ -192,7 +192,7 @@ START_TEST(requests)
 		struct world_port *bad = world_port_open(world, 0, 1);
 		struct world_port *good = world_port_open(world, 0, 3);
 		struct world_port *to = world_port_open(world, 1, 2);
-		uint8_t memory[2][4096];
+		static uint8_t memory[2][4096];
 		uint32_t node = world_connect(world, 0, 1);
 		struct bcl_completion entry;
 		unsigned got = 0;
@@ -393,7 +393,7 @@ START_TEST(calls)
 	struct world_port *to = world_port_open(world, 1, 2);
 	const unsigned head = sizeof(struct bcl_frame_header);
 	struct bcl_completion entry;
-	uint8_t frame[BCL_FRAME_MAX];
+	static uint8_t frame[BCL_FRAME_MAX];
 	uint32_t node;
 
 	nkept = 0;
@@ -434,7 +434,7 @@ START_TEST(long_frames)
 	struct world_port *to = world_port_open(world, 1, 2);
 	uint32_t node = world_connect(world, 0, 1), length = BCL_FRAME_MAX;
 	struct bcl_completion entry;
-	uint8_t frame[BCL_FRAME_MAX] = { 0 };
+	static uint8_t frame[BCL_FRAME_MAX];
 
 	nkept = 0;
 	world->filter = keep;

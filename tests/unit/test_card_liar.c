@@ -106,7 +106,7 @@ static bool listen(struct world *world, struct world_frame *frame)
 static void say(uint8_t kind, const struct bcl_segment_header *segment,
 		const void *payload, uint32_t length)
 {
-	uint8_t bytes[BCL_FRAME_MAX] = { 0 };
+	static uint8_t bytes[BCL_FRAME_MAX];
 	struct bcl_frame_header header = the->header;
 	struct bcl_segment_header filled = { 0 };
 

@@ -532,7 +532,7 @@ START_TEST(one_rail_is_not_paired_with_two)
 {
 	const struct world_config config = { .seed = 1, .rails = 2 };
 	struct pair pair = { .world = world_new(&config) };
-	struct catch catch = { .caught = false };
+	static struct catch catch;
 
 	world_port_open(pair.world, 0, 1);
 	world_port_open(pair.world, 1, 1);

@@ -75,7 +75,7 @@ START_TEST(answers_wait_for_the_program)
 	uint32_t to_b = world_connect(world, 0, 1);
 	uint32_t to_a = world_connect(world, 1, 0);
 	struct world_card *card = &world->card[0];
-	struct world_frame pong;
+	static struct world_frame pong;
 	struct bcl_rx_frame frame = { .head = pong.bytes };
 	struct bcl_completion entry;
 

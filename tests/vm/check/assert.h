@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* C's <assert.h> for tests in a kernel module. */
+#include "check.h"
+
+#undef assert
+#define assert(holds) ck_assert(holds)

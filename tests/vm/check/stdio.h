@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* C's <stdio.h> for tests in a kernel module. */
+#ifndef BCL_VM_STDIO_H
+#define BCL_VM_STDIO_H
+
+#include <linux/kernel.h>
+#include <linux/printk.h>
+
+#define stderr		     0
+#define fprintf(stream, ...) pr_info(__VA_ARGS__)
+
+#endif

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+# Guests for tests of kernel code: a kernel of the distribution, emulated, with
+# an initial file system that a test fills. To be sourced. A guest needs neither
+# privileges nor network, and cannot harm the host.
+
+# vm_skip WORD...: the test cannot run here
+vm_skip() {
+	echo "skipped: $*" >&2
+	exit 77
+}
+
+# vm_headers: print the headers of the kernel for guests: KDIR, or the newest that
+# are installed
+vm_headers() {
+	local found
+	found=${KDIR:-$(compgen -G '/usr/src/linux-headers-*/Module.symvers' |
+		sort -V | tail -n 1 || true)}
+	[[ $found ]] || vm_skip 'no headers of a kernel'
+	echo "${found%/Module.symvers}"
+}
+
+# vm_kernel HEADERS: print the image of the kernel that has these headers. An image
+# that is not installed is downloaded once, and not installed.
+vm_kernel() {
+	local version=${1##*/linux-headers-} keep=${abs_top_builddir:?}/tests/vm/kernel
+	local image=/boot/vmlinuz-$version
+	[[ ! -r $image ]] || { echo "$image"; return; }
+	image=$keep/boot/vmlinuz-$version
+	if [[ ! -r $image ]]; then
+		mkdir -p "$keep"
+		(cd "$keep" && apt-get -qq download "linux-image-$version" &&
+			dpkg-deb -x linux-image-"$version"_*.deb . &&
+			rm -rf linux-image-*.deb lib usr) >&2 ||
+			vm_skip "no image of kernel $version"
+	fi
+	echo "$image"
+}
+
+# vm_modules HEADERS DIR: build the modules of DIR/Kbuild, with all warnings, of
+# which there must be none
+vm_modules() {
+	local headers=$1 dir=$2
+	make -s -C "$headers" M="$dir" W=1 -j"$(nproc)" modules \
+		>"$dir/said" 2>&1 || { cat "$dir/said"; return 1; }
+	# The kernel was built by another compiler, perhaps; and it has no BTF here.
+	! grep -v -e '^warning: the compiler differs' -e '^Skipping BTF' \
+		-e '^  The kernel was built by' -e '^  You are using' "$dir/said"
+}
+
+# vm_root DIR: begin the initial file system of a guest; its /init runs /run and
+# says with what status /run ended
+vm_root() {
+	mkdir -p "$1"/{bin,dev,proc,sys,tmp}
+	cp "$(command -v busybox)" "$1/bin/busybox"
+	cat >"$1/init" <<-'INIT'
+		#!/bin/busybox sh
+		/bin/busybox --install -s /bin
+		mount -t devtmpfs none /dev
+		mount -t proc none /proc
+		mount -t sysfs none /sys
+		echo 'guest is up'
+		sh /run
+		echo "guest ends with $?"
+		poweroff -f
+	INIT
+	chmod +x "$1/init"
+}
+
+# vm_boot ROOT IMAGE CONSOLE SECONDS [ARGUMENT...]: run a guest to its end, with
+# these further arguments of the emulator. Fails if /run failed, if the kernel had
+# anything to complain of, or if the time is over. A guest that did not come up, on
+# a host with too much to do, is started once more.
+vm_boot() {
+	local root=$1 image=$2 console=$3 seconds=$4 attempt
+	shift 4
+	(cd "$root" && find . | cpio --quiet -o -H newc | gzip -1) >"$console.root"
+	for attempt in 1 2; do
+		timeout "$seconds" qemu-system-x86_64 -nodefaults -no-user-config \
+			-display none -no-reboot -M q35 -accel tcg,thread=multi \
+			-cpu qemu64 -smp 1 -m 640 -kernel "$image" \
+			-initrd "$console.root" -serial "file:$console" \
+			-append 'console=ttyS0 panic=-1 no_timer_check slub_debug=FZPU' \
+			"$@" </dev/null || true
+		! grep -q '^guest is up' "$console" || break
+		echo "attempt $attempt: the guest did not come up"
+	done
+	rm -f "$console.root"
+	if grep -aE 'BUG|WARNING:|Oops|general protection|Call Trace|stall|Out of memory' \
+		"$console" || ! grep -q '^guest ends with 0' "$console"; then
+		tail -n 40 "$console"
+		return 1
+	fi
+}
