@@ -132,7 +132,7 @@ hidden byte f, h, i, id, j, k, m, v, w;
 #define MAY_RETRY(flow) (refused[flow] && pending[flow] == 0)
 #define UNACKED(flight) (flights[flight].used && !flights[flight].sacked)
 
-/* A frame is empty if the message already has a verdict. */
+/* A retransmitted frame is empty if the message has a verdict by now. */
 inline transmit(which)
 {
 	id = flights[which].id;
@@ -355,7 +355,7 @@ inline verdict_base(peer_base)
 		do
 		:: base != peer_base ->
 			v = (base + AHEAD) % WRAP;
-			/* no message has number 0, and none waits for 0 */
+			/* no message has number 0, which counts as delivered */
 			VERDICT_OF(v) = (v == 0 -> DELIVERED : UNKNOWN);
 			base = (base + 1) % WRAP
 		:: else -> break
