@@ -4,8 +4,8 @@
  * submit_request() in transport/card/path.c). Owners of ports submit requests
  * and ring the card, while a helper polls the card. A thread that finds the
  * lock taken asks the holder and goes away. A thread that releases the lock may
- * keep the bias: then the thread enters without the lock, until another thread
- * takes the lock, with a barrier. An owner may defer a doorbell
+ * keep the bias: then the thread enters and leaves by loads and stores, until
+ * another thread takes the lock, with a barrier. An owner may defer a doorbell
  * (transport/card/doorbell_batch.c): then the owner only leaves its ring for
  * the next thread that serves doorbells, which may be the owner. Names are the
  * code's.

@@ -12,9 +12,10 @@
  * are the code's.
  *
  * A frame in flight arrives once, as tests/model/card.pml shows, at any time. A
- * frame of a lost rail may arrive late, or never, unless the receiver has
- * reported which frames arrived. The sender learns of a verdict at any time
- * after the receiver has given the verdict. Bounds: the sizes below.
+ * frame of a lost rail may arrive late, or never. Once the receiver has
+ * reported which parts of a long message arrived, no other part arrives by the
+ * lost rail. The sender learns of a verdict at any time after the receiver has
+ * given the verdict. Bounds: the sizes below.
  *
  *  - messages are delivered exactly once, in order and with all their parts
  *  - a send ends after the delivery; all sends end
@@ -84,7 +85,7 @@ hidden byte f, i, id, j, m, n, v, w;
 #define ALIVE(which) (number[flights[which].id] == flights[which].number)
 /* nic_message_part() */
 #define IS_PART(which) (ALIVE(which) && IS_LONG(flights[which].id) && \
-		     state[flights[which].id] != WITHDRAWN)
+			state[flights[which].id] != WITHDRAWN)
 #define HAS_FLIGHT (flights[0].state == FREE || flights[1].state == FREE || \
 		    flights[FLIGHTS - 1].state == FREE)
 
@@ -449,8 +450,9 @@ inline receive(which)
 }
 
 #define CAN_ARRIVE(which) (flights[which].state == IN_FLIGHT || \
-		      flights[which].state == LATE)
-/* A retransmitted frame has no payload any more: rebuild(), drop_payload() */
+			   flights[which].state == LATE)
+/* A frame of a message that has ended or is withdrawn is retransmitted without
+ * payload: rebuild(), drop_payload() */
 #define NO_PAYLOAD(which) (flights[which].state == IN_FLIGHT && \
 	!flights[which].withdraw && \
 	(!ALIVE(which) || state[flights[which].id] == WITHDRAWN))
