@@ -17,7 +17,7 @@ enum {
 static unsigned turned, went_on; /* numbers of executions */
 
 /* The test writes only the last word of a message, so that the second slot may
- * still have a header of the last lap. */
+ * still have a header of the previous lap. */
 static uint64_t *last_word(void *payload)
 {
 	return (uint64_t *)((char *)payload + LENGTH - 8);
