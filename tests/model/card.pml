@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card protocol (nicfw/): messages of FLOWS flows from one card to
- * another, over a link that loses, duplicates and reorders frames and what
- * answers them. Two sequence spaces: frames (window.c), and messages
- * (message.c, flow.c, assemble.c, verdict.c), whose names are used here. What
- * one input of a card does is one step: no card is re-entered.
+ * The card protocol (nicfw/). One card sends the messages of FLOWS flows to
+ * another card. The link loses, duplicates and reorders frames and
+ * acknowledgements. There are two sequence spaces: frames (window.c, arrived.c)
+ * and messages (message.c, flow.c, assemble.c, verdict.c). Names are the
+ * code's. All that a card does with one input is one step, because no card is
+ * re-entered.
  *
- * Bounds: the sizes below. Reordering is free; FAULTS losses and duplications,
- * SPURIOUS early time-outs and RETRIES hopeless retries happen anywhere.
+ * Bounds: the sizes below. Reordering is free. FAULTS losses and duplications,
+ * SPURIOUS early time-outs and RETRIES hopeless retries happen at any step.
  * Numbers wrap; no frame is older than half their range.
  *
- *  - each flow's messages are delivered exactly once and in order
- *  - a send ends after its delivery, and all sends end, but for those to a
- *    port that is STOPPED: its owner reads nothing
- *  - numbers without a verdict and messages held are bounded
+ *  - the messages of each flow are delivered exactly once and in order
+ *  - a send ends after the delivery. All sends end, except the sends to a port
+ *    that is STOPPED: the owner of that port reads nothing
+ *  - the numbers without a verdict and the early messages are bounded
  */
 #ifndef FLOWS
 #define FLOWS 1
@@ -31,19 +32,19 @@
 #define RETRIES 1
 #endif
 #ifndef BLOCKS
-#define BLOCKS 1 /* of each port's system ring */
+#define BLOCKS 1 /* in the system ring of each port */
 #endif
 #ifndef STOPPED
 #define STOPPED FLOWS /* none */
 #endif
 #ifndef FIRST
-#define FIRST 1 /* number of either kind */
+#define FIRST 1 /* number of a frame and of a message */
 #endif
 #ifndef AHEAD
 #define AHEAD 2 /* BCL_MSG_AHEAD */
 #endif
 #ifndef WRAP
-#define WRAP 32 /* numbers of either kind */
+#define WRAP 32 /* numbers of frames and of messages */
 #endif
 #if AHEAD == 2
 #define MEMORY 4 /* BCL_MSG_MEMORY; divides WRAP */
@@ -51,20 +52,20 @@
 #define MEMORY 8
 #endif
 #define WINDOW 2 /* frames in flight */
-#define WIRE 2 /* frames on their way, in each direction */
+#define WIRE 2 /* frames on the link, in each direction */
 #define ALL (FLOWS * MESSAGES)
-#define NOBODY ALL
+#define NO_MESSAGE ALL
 #if STOPPED < FLOWS
-#define SETTLED (ALL - MESSAGES + BLOCKS)
+#define TO_FINISH (ALL - MESSAGES + BLOCKS)
 #else
-#define SETTLED ALL
+#define TO_FINISH ALL
 #endif
 
-#define SINCE(a, b) (((a) + WRAP - (b)) % WRAP)
-#define BEFORE(a, b) (SINCE(a, b) >= WRAP / 2)
+#define MINUS(a, b) (((a) + WRAP - (b)) % WRAP)
+#define BEFORE(a, b) (MINUS(a, b) >= WRAP / 2)
 #define FLOW(id) ((id) / MESSAGES)
 #ifdef SHARED
-#define PORT(flow) 0 /* that it leads to */
+#define PORT(flow) 0 /* the port to which the flow leads */
 #else
 #define PORT(flow) (flow)
 #endif
@@ -75,74 +76,74 @@ mtype = { QUEUED, SENT, PARKED, FINISHED, UNKNOWN, DELIVERED, REFUSED };
 /* ---- the link ---- */
 
 typedef data_frame {
-	bit there;
+	bit used;
 	byte seq, msg, prev, base, id
 };
 typedef ack_frame {
-	bit there, sack; /* sack: frame ack + 1 has arrived */
-	byte ack, done, rooms; /* rooms: bit p: port p has room again */
-	mtype verdict[AHEAD]   /* from done on */
+	bit used, sack; /* sack: frame ack + 1 has arrived */
+	byte ack, done, rooms; /* bit p of rooms: port p has room again */
+	mtype verdict[AHEAD]   /* on number done, done + 1, ... */
 };
 data_frame data[WIRE];
 ack_frame acks[WIRE];
 bit ping;
 byte faults, spurious, retries;
 
-#define ROOM(wire) (!wire[0].there || !wire[1].there)
-#define FREE(wire) (wire[0].there -> 1 : 0)
-#define QUIET (!ping && !data[0].there && !data[1].there && \
-	       !acks[0].there && !acks[1].there && !ack_due)
+#define HAS_FREE(wire) (!wire[0].used || !wire[1].used)
+#define FREE(wire) (wire[0].used -> 1 : 0)
+#define QUIET (!ping && !data[0].used && !data[1].used && \
+	       !acks[0].used && !acks[1].used && !ack_due)
 
-/* ---- the sender; message id is the id % MESSAGES th of FLOW(id) ---- */
+/* ---- the sender; FLOW(id) has message id at place id % MESSAGES ---- */
 
 typedef in_flight {
-	bit there, sacked;
+	bit used, sacked;
 	byte seq, id, number
 };
 mtype state[ALL] = QUEUED;
 byte number[ALL], prev[ALL]; /* 0: none */
 byte queued[FLOWS] = MESSAGES, pending[FLOWS], last[FLOWS];
-bit refused[FLOWS], room[FLOWS]; /* room: and told of room since */
-byte next = FIRST, seq = FIRST;
-byte oldest = FIRST; /* number without a verdict, or next */
+bit refused[FLOWS], room[FLOWS]; /* room: ROOM came after the refusal */
+byte next = FIRST, next_seq = FIRST;
+byte oldest = FIRST; /* number without a verdict; next if there is none */
 byte finished;
 in_flight flights[WINDOW];
 
 /* ---- the receiver ---- */
 
 typedef inbound {
-	bit there;
+	bit used;
 	byte msg, prev, id
 };
 byte expected = FIRST, base = FIRST, done = FIRST, top = FIRST;
 bit arrived; /* frame expected + 1 */
 bit ack_due;
 mtype verdicts[MEMORY] = UNKNOWN;
-bit told = 1; /* the verdicts beyond `done` */
-inbound held[AHEAD];
+bit told = 1; /* all verdicts behind `done` were sent */
+inbound early[AHEAD];
 byte blocks[FLOWS], delivered[FLOWS], read[FLOWS];
-byte newest[FLOWS]; /* 1 + the place in its flow of what was delivered last */
-byte rooms, wanted; /* bit p: of port p: to be told of room; was refused */
+byte newest[FLOWS]; /* 1 + place in the flow of the message delivered last */
+byte rooms_ready, rooms; /* bit p: ROOM of port p is due; port p has refused */
 
 hidden byte f, h, i, id, j, k, m, v, w;
 
-/* ---- what the sender does ---- */
+/* ---- steps of the sender ---- */
 
-#define WAITS(flow) (refused[flow] && pending[flow] == 0)
-#define LATE(flight) (flights[flight].there && !flights[flight].sacked)
+#define MAY_RETRY(flow) (refused[flow] && pending[flow] == 0)
+#define UNACKED(flight) (flights[flight].used && !flights[flight].sacked)
 
-/* What is in the frame now: nothing any more if its message has its verdict. */
+/* A retransmitted frame is empty if the message has a verdict by now. */
 inline transmit(which)
 {
 	id = flights[which].id;
-	id = (number[id] == flights[which].number -> id : NOBODY);
+	id = (number[id] == flights[which].number -> id : NO_MESSAGE);
 	k = FREE(data);
-	data[k].there = 1;
+	data[k].used = 1;
 	data[k].seq = flights[which].seq;
 	data[k].base = oldest;
 	data[k].id = id;
 	if
-	:: id == NOBODY ->
+	:: id == NO_MESSAGE ->
 		data[k].msg = 0;
 		data[k].prev = 0
 	:: else ->
@@ -151,8 +152,8 @@ inline transmit(which)
 	fi
 }
 
-/* bcl_nic_send_alone, send_small: the first of a flow's queue. */
-inline send_first(flow)
+/* bcl_nic_send_alone(), send_small(): the first message in the queue */
+inline send_alone(flow)
 {
 	id = flow * MESSAGES;
 	do
@@ -160,23 +161,23 @@ inline send_first(flow)
 	:: else -> break
 	od;
 	number[id] = next;
-	next = (next + 1 == WRAP -> 1 : next + 1); /* 0 is none */
+	next = (next + 1 == WRAP -> 1 : next + 1); /* 0: no message */
 	prev[id] = last[flow];
 	last[flow] = number[id];
 	pending[flow]++;
 	queued[flow]--;
 	state[id] = SENT;
 	w = FREE(flights);
-	flights[w].there = 1;
+	flights[w].used = 1;
 	flights[w].sacked = 0;
-	flights[w].seq = seq;
+	flights[w].seq = next_seq;
 	flights[w].id = id;
 	flights[w].number = number[id];
-	seq = (seq + 1) % WRAP;
+	next_seq = (next_seq + 1) % WRAP;
 	transmit(w)
 }
 
-/* resend(): the refused go first, again. */
+/* resend(): refused messages go again, before new ones. */
 inline resend(flow)
 {
 	for (i : flow * MESSAGES .. flow * MESSAGES + MESSAGES - 1) {
@@ -192,7 +193,7 @@ inline resend(flow)
 	last[flow] = 0
 }
 
-/* message.c: verdict(), bcl_nic_flow_park(), bcl_nic_flow_judged() */
+/* verdict() in message.c; bcl_nic_flow_park(), bcl_nic_flow_judged() */
 inline take_verdict(message, what)
 {
 	f = FLOW(message);
@@ -209,7 +210,7 @@ inline take_verdict(message, what)
 		refused[f] = 1
 	fi;
 	if
-	:: room[f] && WAITS(f) -> resend(f)
+	:: room[f] && MAY_RETRY(f) -> resend(f)
 	:: else
 	fi
 }
@@ -222,8 +223,8 @@ inline clear_flight(which)
 	flights[which].number = 0
 }
 
-/* bcl_nic_message_done(), bcl_nic_window_ack(), then the segments */
-inline take_ack(a)
+/* answers() in recv.c, then notice() for the segments */
+inline receive_ack(a)
 {
 	for (m : 0 .. ALL - 1) {
 		if
@@ -234,30 +235,30 @@ inline take_ack(a)
 	}
 	for (w : 0 .. WINDOW - 1) {
 		if
-		:: flights[w].there && BEFORE(flights[w].seq, acks[a].ack) ->
-			flights[w].there = 0
-		:: flights[w].there && acks[a].sack &&
+		:: flights[w].used && BEFORE(flights[w].seq, acks[a].ack) ->
+			flights[w].used = 0
+		:: flights[w].used && acks[a].sack &&
 		   flights[w].seq == (acks[a].ack + 1) % WRAP ->
 			flights[w].sacked = 1
 		:: else
 		fi
 	}
 	if
-	:: !flights[0].there ->
-		flights[0].there = flights[1].there;
+	:: !flights[0].used ->
+		flights[0].used = flights[1].used;
 		flights[0].sacked = flights[1].sacked;
 		flights[0].seq = flights[1].seq;
 		flights[0].id = flights[1].id;
 		flights[0].number = flights[1].number;
-		flights[1].there = 0
+		flights[1].used = 0
 	:: else
 	fi;
 	if
-	:: !flights[0].there -> clear_flight(0)
+	:: !flights[0].used -> clear_flight(0)
 	:: else
 	fi;
 	if
-	:: !flights[1].there -> clear_flight(1)
+	:: !flights[1].used -> clear_flight(1)
 	:: else
 	fi;
 	for (j : 0 .. AHEAD - 1) {
@@ -272,8 +273,8 @@ inline take_ack(a)
 	}
 	for (j : 0 .. FLOWS - 1) { /* bcl_nic_flow_room() */
 		if
-		:: (acks[a].rooms & (1 << PORT(j))) && WAITS(j) -> resend(j)
-		:: (acks[a].rooms & (1 << PORT(j))) && !WAITS(j) ->
+		:: (acks[a].rooms & (1 << PORT(j))) && MAY_RETRY(j) -> resend(j)
+		:: (acks[a].rooms & (1 << PORT(j))) && !MAY_RETRY(j) ->
 			room[j] = refused[j]
 		:: else
 		fi
@@ -292,14 +293,16 @@ active [FLOWS] proctype flow()
 {
 end:	do
 	:: d_step {
-		queued[_pid] && !refused[_pid] && ROOM(flights) && ROOM(data) &&
-		SINCE(next, oldest) < AHEAD -> send_first(_pid)
+		queued[_pid] && !refused[_pid] &&
+		HAS_FREE(flights) && HAS_FREE(data) &&
+		MINUS(next, oldest) < AHEAD -> send_alone(_pid)
 	   }
-	:: d_step { /* back-off is over, and there is room */
-		WAITS(_pid) && QUIET && blocks[PORT(_pid)] < BLOCKS -> resend(_pid)
+	:: d_step { /* the back-off is over, and there is room */
+		MAY_RETRY(_pid) && QUIET && blocks[PORT(_pid)] < BLOCKS ->
+		resend(_pid)
 	   }
-	:: d_step { /* or not */
-		WAITS(_pid) && retries < RETRIES ->
+	:: d_step { /* the back-off is over, and there is no room */
+		MAY_RETRY(_pid) && retries < RETRIES ->
 		retries++;
 		resend(_pid)
 	   }
@@ -309,57 +312,57 @@ end:	do
 active proctype timers()
 {
 end:	do
-	:: d_step { QUIET && LATE(0) -> transmit(0) }
-	:: d_step { QUIET && LATE(1) -> transmit(1) }
-	:: d_step { spurious < SPURIOUS && LATE(0) && ROOM(data) ->
+	:: d_step { QUIET && UNACKED(0) -> transmit(0) }
+	:: d_step { QUIET && UNACKED(1) -> transmit(1) }
+	:: d_step { spurious < SPURIOUS && UNACKED(0) && HAS_FREE(data) ->
 		spurious++;
 		transmit(0)
 	   }
-	:: d_step { spurious < SPURIOUS && LATE(1) && ROOM(data) ->
+	:: d_step { spurious < SPURIOUS && UNACKED(1) && HAS_FREE(data) ->
 		spurious++;
 		transmit(1)
 	   }
-	:: d_step { /* no verdicts come */
-		QUIET && !flights[0].there && !flights[1].there &&
+	:: d_step { /* pings() in timer.c: verdicts are missing */
+		QUIET && !flights[0].used && !flights[1].used &&
 		oldest != next -> ping = 1
 	   }
 	od
 }
 
-/* ---- what the receiver does ---- */
+/* ---- steps of the receiver ---- */
 
-#define OF(number) verdicts[(number) % MEMORY]
-/* Who is held leaves a block to what it waits for. */
-#define LEAVES(before) (before != DELIVERED)
+#define VERDICT_OF(number) verdicts[(number) % MEMORY]
+/* An early message leaves a block for the message before. */
+#define LEFT_FREE(before) (before != DELIVERED)
 
-/* verdict.c: advance_done() */
-inline advance()
+inline advance_done()
 {
 	done = (BEFORE(done, base) -> base : done);
 	do
-	:: SINCE(done, base) < AHEAD && OF(done) == DELIVERED ->
+	:: MINUS(done, base) < AHEAD && VERDICT_OF(done) == DELIVERED ->
 		done = (done + 1) % WRAP
 	:: else -> break
 	od;
 	top = (BEFORE(top, done) -> done : top)
 }
 
-inline take_base(its)
+/* bcl_nic_verdict_base_slow() */
+inline verdict_base(peer_base)
 {
 	if
-	:: BEFORE(base, its) ->
-		assert(SINCE(its, base) <= AHEAD + 1); /* 0 skipped */
+	:: BEFORE(base, peer_base) ->
+		assert(MINUS(peer_base, base) <= AHEAD + 1); /* 0 is skipped */
 		do
-		:: base != its ->
+		:: base != peer_base ->
 			v = (base + AHEAD) % WRAP;
-			/* nobody shall wait for 0, which is no message's */
-			OF(v) = (v == 0 -> DELIVERED : UNKNOWN);
+			/* no message has number 0, which counts as delivered */
+			VERDICT_OF(v) = (v == 0 -> DELIVERED : UNKNOWN);
 			base = (base + 1) % WRAP
 		:: else -> break
 		od;
 		v = done;
 		if
-		:: v != top || BEFORE(v, base) -> advance()
+		:: v != top || BEFORE(v, base) -> advance_done()
 		:: else
 		fi;
 		ack_due = (done != v -> 1 : ack_due)
@@ -367,12 +370,13 @@ inline take_base(its)
 	fi
 }
 
-inline give(n, what)
+/* bcl_nic_verdict_give() */
+inline verdict_give(n, verdict)
 {
-	OF(n) = what;
+	VERDICT_OF(n) = verdict;
 	top = (BEFORE(n, top) -> top : (n + 1) % WRAP);
 	if
-	:: n == done && what == DELIVERED -> advance()
+	:: n == done && verdict == DELIVERED -> advance_done()
 	:: else -> told = 0
 	fi;
 	ack_due = 1
@@ -385,78 +389,78 @@ inline deliver(message)
 	assert(IN_ORDER(FLOW(message)))
 }
 
-/* assemble.c: those that waited for this one, one behind the other. */
-inline settle()
+/* The verdicts on the messages that waited for message m, in order. */
+inline give_verdicts()
 {
 	h = 0;
 	do
-	:: h < AHEAD && held[h].there && held[h].prev == m ->
+	:: h < AHEAD && early[h].used && early[h].prev == m ->
 		if
-		:: OF(m) == DELIVERED ->
-			deliver(held[h].id);
-			give(held[h].msg, DELIVERED)
+		:: VERDICT_OF(m) == DELIVERED ->
+			deliver(early[h].id);
+			verdict_give(early[h].msg, DELIVERED)
 		:: else ->
-			blocks[PORT(FLOW(held[h].id))]--;
-			give(held[h].msg, REFUSED)
+			blocks[PORT(FLOW(early[h].id))]--;
+			verdict_give(early[h].msg, REFUSED)
 		fi;
-		m = held[h].msg;
-		held[h].there = 0;
-		held[h].msg = 0;
-		held[h].prev = 0;
-		held[h].id = 0;
+		m = early[h].msg;
+		early[h].used = 0;
+		early[h].msg = 0;
+		early[h].prev = 0;
+		early[h].id = 0;
 		h = 0
-	:: h < AHEAD && !(held[h].there && held[h].prev == m) -> h++
+	:: h < AHEAD && !(early[h].used && early[h].prev == m) -> h++
 	:: else -> break
 	od
 }
 
-/* bcl_nic_assemble(): a whole message */
-inline assemble(n, earlier, whose)
+/* bcl_nic_assemble(), of a whole message */
+inline assemble(n, predecessor, message)
 {
-	f = FLOW(whose);
-	v = (earlier == 0 -> DELIVERED : OF(earlier));
+	f = FLOW(message);
+	v = (predecessor == 0 -> DELIVERED : VERDICT_OF(predecessor));
 	m = n;
 	if
-	:: BEFORE(n, base) -> skip /* the peer has its verdict */
-	:: !BEFORE(n, base) && OF(n) != UNKNOWN ->
+	:: BEFORE(n, base) -> skip /* the peer knows the verdict */
+	:: !BEFORE(n, base) && VERDICT_OF(n) != UNKNOWN ->
 		told = 0;
 		ack_due = 1
-	:: !BEFORE(n, base) && OF(n) == UNKNOWN && v == REFUSED ->
-		give(n, REFUSED);
-		settle()
-	:: !BEFORE(n, base) && OF(n) == UNKNOWN && v != REFUSED &&
-	   blocks[PORT(f)] + LEAVES(v) >= BLOCKS ->
-		wanted = wanted | (1 << PORT(f));
-		give(n, REFUSED);
-		settle()
+	:: !BEFORE(n, base) && VERDICT_OF(n) == UNKNOWN && v == REFUSED ->
+		verdict_give(n, REFUSED);
+		give_verdicts()
+	:: !BEFORE(n, base) && VERDICT_OF(n) == UNKNOWN && v != REFUSED &&
+	   blocks[PORT(f)] + LEFT_FREE(v) >= BLOCKS ->
+		rooms = rooms | (1 << PORT(f));
+		verdict_give(n, REFUSED);
+		give_verdicts()
 	:: else ->
-		assert(SINCE(n, base) < AHEAD);
+		assert(MINUS(n, base) < AHEAD);
 		blocks[PORT(f)]++;
 		if
 		:: v == DELIVERED ->
-			deliver(whose);
-			give(n, DELIVERED);
-			settle()
+			deliver(message);
+			verdict_give(n, DELIVERED);
+			give_verdicts()
 		:: else ->
-			h = FREE(held);
-			assert(!held[h].there);
-			held[h].there = 1;
-			held[h].msg = n;
-			held[h].prev = earlier;
-			held[h].id = whose
+			h = FREE(early);
+			assert(!early[h].used);
+			early[h].used = 1;
+			early[h].msg = n;
+			early[h].prev = predecessor;
+			early[h].id = message
 		fi
 	fi
 }
 
-/* bcl_nic_recv(): window.c says whether the frame is new. */
-inline take_data(a)
+/* data() in recv.c: the frame may be a duplicate (arrived.c). */
+inline receive_data(a)
 {
-	take_base(data[a].base);
+	verdict_base(data[a].base);
 	if
 	:: data[a].seq == expected ||
 	   (data[a].seq == (expected + 1) % WRAP && !arrived) ->
 		if
-		:: data[a].id != NOBODY ->
+		:: data[a].id != NO_MESSAGE ->
 			assemble(data[a].msg, data[a].prev, data[a].id)
 		:: else
 		fi;
@@ -473,10 +477,10 @@ inline take_data(a)
 	ack_due = 1
 }
 
-/* What is there stands in the first places: fewer states. */
+/* Frames on the link take the first places, which makes fewer states. */
 inline move_data(to, from)
 {
-	data[to].there = data[from].there;
+	data[to].used = data[from].used;
 	data[to].seq = data[from].seq;
 	data[to].msg = data[from].msg;
 	data[to].prev = data[from].prev;
@@ -490,7 +494,7 @@ inline drop_data(a)
 	:: a == 0 -> move_data(0, 1)
 	:: else
 	fi;
-	data[1].there = 0;
+	data[1].used = 0;
 	data[1].seq = 0;
 	data[1].msg = 0;
 	data[1].prev = 0;
@@ -502,7 +506,7 @@ inline drop_ack(a)
 {
 	if
 	:: a == 0 ->
-		acks[0].there = acks[1].there;
+		acks[0].used = acks[1].used;
 		acks[0].sack = acks[1].sack;
 		acks[0].ack = acks[1].ack;
 		acks[0].done = acks[1].done;
@@ -519,55 +523,55 @@ inline drop_ack(a)
 	for (j : 0 .. AHEAD - 1) {
 		acks[1].verdict[j] = UNKNOWN
 	}
-	acks[1].there = 0
+	acks[1].used = 0
 }
 
 /* bcl_nic_frame_ack() */
 inline send_ack()
 {
 	k = FREE(acks);
-	acks[k].there = 1;
+	acks[k].used = 1;
 	acks[k].ack = expected;
 	acks[k].sack = arrived;
 	acks[k].done = done;
-	acks[k].rooms = rooms;
+	acks[k].rooms = rooms_ready;
 	for (j : 0 .. AHEAD - 1) {
 		acks[k].verdict[j] =
-			(j < SINCE(top, done) -> OF(done + j) : UNKNOWN)
+			(j < MINUS(top, done) -> VERDICT_OF(done + j) : UNKNOWN)
 	}
 	ack_due = 0;
 	told = 1;
-	rooms = 0
+	rooms_ready = 0
 }
 
 active proctype receiver()
 {
 end:	do
-	:: d_step { data[0].there -> take_data(0); drop_data(0) }
-	:: d_step { data[1].there -> take_data(1); drop_data(1) }
-	:: d_step { (ack_due || rooms) && ROOM(acks) -> send_ack() }
+	:: d_step { data[0].used -> receive_data(0); drop_data(0) }
+	:: d_step { data[1].used -> receive_data(1); drop_data(1) }
+	:: d_step { (ack_due || rooms_ready) && HAS_FREE(acks) -> send_ack() }
 	:: d_step { ping -> ping = 0; ack_due = 1 }
 	od
 }
 
-active proctype answers()
+active proctype ack_receiver()
 {
 end:	do
-	:: d_step { acks[0].there -> take_ack(0); drop_ack(0) }
-	:: d_step { acks[1].there -> take_ack(1); drop_ack(1) }
+	:: d_step { acks[0].used -> receive_ack(0); drop_ack(0) }
+	:: d_step { acks[1].used -> receive_ack(1); drop_ack(1) }
 	od
 }
 
-/* The owners of the ports give blocks back. */
+/* The owners of the ports free blocks. */
 inline free_block(which)
 {
 	read[which]++;
 	blocks[PORT(which)]--;
-	rooms = rooms | (wanted & (1 << PORT(which)));
-	wanted = wanted & ~(1 << PORT(which))
+	rooms_ready = rooms_ready | (rooms & (1 << PORT(which)));
+	rooms = rooms & ~(1 << PORT(which))
 }
 
-active proctype readers()
+active proctype owners()
 {
 end:	do
 	:: d_step { read[0] < delivered[0] && STOPPED != 0 -> free_block(0) }
@@ -577,26 +581,30 @@ end:	do
 	od
 }
 
-active proctype noise()
+active proctype link_faults()
 {
 end:	do
-	:: d_step { faults < FAULTS && data[0].there -> faults++; drop_data(0) }
-	:: d_step { faults < FAULTS && data[1].there -> faults++; drop_data(1) }
-	:: d_step { faults < FAULTS && data[0].there -> faults++; take_data(0) }
-	:: d_step { faults < FAULTS && data[1].there -> faults++; take_data(1) }
-	:: d_step { faults < FAULTS && acks[0].there -> faults++; drop_ack(0) }
-	:: d_step { faults < FAULTS && acks[1].there -> faults++; drop_ack(1) }
-	:: d_step { faults < FAULTS && acks[0].there -> faults++; take_ack(0) }
-	:: d_step { faults < FAULTS && acks[1].there -> faults++; take_ack(1) }
+	:: d_step { faults < FAULTS && data[0].used -> faults++; drop_data(0) }
+	:: d_step { faults < FAULTS && data[1].used -> faults++; drop_data(1) }
+	:: d_step { faults < FAULTS && data[0].used ->
+		faults++; receive_data(0) }
+	:: d_step { faults < FAULTS && data[1].used ->
+		faults++; receive_data(1) }
+	:: d_step { faults < FAULTS && acks[0].used -> faults++; drop_ack(0) }
+	:: d_step { faults < FAULTS && acks[1].used -> faults++; drop_ack(1) }
+	:: d_step { faults < FAULTS && acks[0].used ->
+		faults++; receive_ack(0) }
+	:: d_step { faults < FAULTS && acks[1].used ->
+		faults++; receive_ack(1) }
 	od
 }
 
-/* Blocked for ever if a send does not end. */
+/* If a send does not end this process is blocked for ever. */
 active proctype user()
 {
-	finished == SETTLED
+	finished == TO_FINISH
 }
 
 ltl exactly_once_in_order {
-	[] (IN_ORDER(0) && IN_ORDER(FLOWS - 1)) && <> (finished == SETTLED)
+	[] (IN_ORDER(0) && IN_ORDER(FLOWS - 1)) && <> (finished == TO_FINISH)
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# One flow into a ring of one block and of two, before the wrap and over it;
-# two flows, one of them to a port that is stopped, or both to one port.
+# One flow into a ring of one block and of two; numbers before the wrap, and
+# over the wrap; two flows, one of them to a stopped port, or both to one port.
 safe -DFAULTS=1 -DSPURIOUS=1 -DRETRIES=1
 long safe -DFAULTS=2 -DSPURIOUS=1 -DRETRIES=1
 safe -DFAULTS=1 -DSPURIOUS=0 -DRETRIES=1 -DBLOCKS=2 -DMESSAGES=4 -DFIRST=30

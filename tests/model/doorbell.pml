@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card's lock and its doorbells (card/inproc/lock.c, turn.c,
- * submit_request() in path.c): owners of ports submit requests and ring, while a helper
- * polls the card. Who finds the lock taken asks its holder and leaves. Who lets
- * it go may keep the bias: then the lock is its own until somebody else takes
- * it, with a barrier. An owner may hold a doorbell back (doorbell_batch.c): then it only
- * leaves its ring, for whoever serves doorbells next, if not itself. Names are
- * the code's.
+ * The card's lock and its doorbells (card/inproc/lock.c, inproc.h, turn.c;
+ * submit_request() in transport/card/path.c). Owners of ports submit requests
+ * and ring the card, while a helper polls the card. A thread that finds the
+ * lock taken asks the holder and goes away. A thread that releases the lock may
+ * keep the bias: then the thread enters and leaves by loads and stores, until
+ * another thread takes the lock, with a barrier. An owner may defer a doorbell
+ * (transport/card/doorbell_batch.c): then the owner only leaves its ring for
+ * the next thread that serves doorbells, which may be the owner. Names are the
+ * code's.
  *
- * Each thread's stores wait in its buffer, in order, until memory takes them;
- * locked instructions empty it first (as x86 does). So a load may be done
- * before an earlier store is seen. Bounds: the sizes below.
+ * The stores of each thread wait in the store buffer of the thread, in order,
+ * until memory takes them. A locked instruction empties the buffer first, as on
+ * x86. So a load may happen before an earlier store is visible. Bounds: the
+ * sizes below.
  *
  *  - one thread at a time is inside the card
- *  - every request is taken although nobody rings again: no doorbell is lost,
- *    nor is one that was held back, once the helper finds the program away
- *  - all threads end: nobody serves others for ever
+ *  - the card takes every request although no owner rings again: no doorbell is
+ *    lost, and no deferred doorbell once the helper finds the program away
+ *  - all threads end: no thread serves other threads for ever
  */
 #ifndef SEATS
 #define SEATS 2 /* ports, each with its owner */
@@ -24,10 +27,10 @@
 #define REQUESTS 2 /* of each owner */
 #endif
 #ifndef POLLS
-#define POLLS 1 /* turns of the helper */
+#define POLLS 1 /* by the helper */
 #endif
-#ifndef HOLDS
-#define HOLDS 0 /* owners may hold doorbells back */
+#ifndef DEFERS
+#define DEFERS 0 /* 1: owners may defer doorbells */
 #endif
 #define HELPER SEATS
 #define THREADS (SEATS + 1)
@@ -37,28 +40,28 @@
 #define ASKED	     2
 #define BIASED(seat) (3 + (seat))
 
-#define MADE(seat)   (seat) /* indices->requests_made */
+#define REQUESTS_MADE(seat)   (seat) /* indices->requests_made */
 #define RUNG(seat)   (SEATS + (seat))
 #define INSIDE(seat) (2 * SEATS + (seat))
 
 byte memory[3 * SEATS];
-chan buffer[THREADS] = [3] of { byte, byte }; /* where, what */
+chan buffer[THREADS] = [3] of { byte, byte }; /* address, value */
 byte lock = FREE;
-byte inside;	   /* threads that think they have it */
-byte taken[SEATS]; /* by the card */
+byte holders;	   /* threads that hold the lock, or entered by the bias */
+byte taken[SEATS]; /* requests that the card has taken */
 byte ended;
 
-hidden byte where, what;
+hidden byte address, value;
 
 inline drain(thread)
 {
 	do
-	:: buffer[thread]?where, what -> memory[where] = what
+	:: buffer[thread]?address, value -> memory[address] = value
 	:: empty(buffer[thread]) -> break
 	od
 }
 
-/* One processor after the other. */
+/* The processors empty their store buffers one after another. */
 inline barrier()
 {
 	for (i : 0 .. THREADS - 1) {
@@ -66,12 +69,12 @@ inline barrier()
 	}
 }
 
-/* The lock was left to `before`, and is ours now. */
+/* The caller holds the lock. Before, the lock had the bias `before`. */
 inline take_bias()
 {
 	barrier();
 	memory[INSIDE(before - BIASED(0))] == 0;
-	inside++
+	holders++
 }
 
 inline take()
@@ -79,9 +82,9 @@ inline take()
 	d_step {
 		drain(_pid);
 		before = lock;
-		got = (lock != HELD && lock != ASKED);
-		lock = (got -> HELD : lock);
-		inside = inside + (before == FREE)
+		result = (lock != HELD && lock != ASKED);
+		lock = (result -> HELD : lock);
+		holders = holders + (before == FREE)
 	};
 	if
 	:: before >= BIASED(0) -> take_bias()
@@ -89,12 +92,12 @@ inline take()
 	fi
 }
 
-/* For an owner; by its own bias: entered */
+/* For an owner. entered: by the bias for its port */
 inline try_lock()
 {
 	buffer[_pid]!INSIDE(_pid), 1;
 	if
-	:: d_step { lock == BIASED(_pid) -> inside++; got = 1; entered = 1 }
+	:: d_step { lock == BIASED(_pid) -> holders++; result = 1; entered = 1 }
 	:: lock != BIASED(_pid) ->
 		buffer[_pid]!INSIDE(_pid), 0;
 		take()
@@ -106,57 +109,57 @@ inline ask_or_lock()
 	d_step {
 		drain(_pid);
 		before = lock;
-		got = (lock != HELD && lock != ASKED);
+		result = (lock != HELD && lock != ASKED);
 		lock = ASKED;
-		inside = inside + (before == FREE)
+		holders = holders + (before == FREE)
 	};
 	if
 	:: before >= BIASED(0) -> take_bias()
 	:: else
 	fi;
 	if
-	:: got -> d_step { drain(_pid); lock = HELD }
-	:: !got
+	:: result -> d_step { drain(_pid); lock = HELD }
+	:: !result
 	fi
 }
 
-/* got: it is not left to us */
+/* result: the lock has no bias for the caller */
 inline leave_to()
 {
 	if
 	:: d_step {
 		_pid < SEATS ->
 		drain(_pid);
-		assert(inside == 1);
-		got = (lock != HELD);
-		lock = (got -> lock : BIASED(_pid));
-		inside = (got -> inside : inside - 1)
+		assert(holders == 1);
+		result = (lock != HELD);
+		lock = (result -> lock : BIASED(_pid));
+		holders = (result -> holders : holders - 1)
 	}
-	:: got = 1
+	:: result = 1
 	fi
 }
 
-/* got: somebody asked */
+/* result: a thread asked */
 inline let_go()
 {
 	d_step {
 		drain(_pid);
-		assert(inside == 1);
-		inside--;
-		got = (lock == ASKED);
+		assert(holders == 1);
+		holders--;
+		result = (lock == ASKED);
 		lock = FREE
 	}
 }
 
-/* A load finds the own store even if memory has not taken it. */
-inline doorbell(seat)
+/* A load by an owner finds the store of the owner even in the store buffer. */
+inline serve_doorbell(seat)
 {
-	made = (seat == _pid -> n : memory[MADE(seat)]);
-	assert(inside == 1);
+	made = (seat == _pid -> n : memory[REQUESTS_MADE(seat)]);
+	assert(holders == 1);
 	taken[seat] = made
 }
 
-inline take_rung(seat)
+inline clear_rung(seat)
 {
 	d_step { drain(_pid); memory[RUNG(seat)] = 0 }
 }
@@ -165,30 +168,30 @@ inline serve_doorbells()
 {
 	for (i : 0 .. SEATS - 1) {
 		if
-		:: memory[RUNG(i)] -> take_rung(i); doorbell(i)
+		:: memory[RUNG(i)] -> clear_rung(i); serve_doorbell(i)
 		:: else
 		fi
 	}
 }
 
-/* bcl_inproc_let_go() and bcl_inproc_serve_askers() */
-inline let_go_all()
+/* bcl_inproc_let_go(), bcl_inproc_serve_askers() */
+inline release()
 {
 	leave_to();
 	do
-	:: !got -> break
-	:: got -> let_go();
+	:: !result -> break
+	:: result -> let_go();
 		if
-		:: !got -> break
-		:: got -> take()
+		:: !result -> break
+		:: result -> take()
 		fi;
 		if
-		:: !got -> ask_or_lock()
-		:: got
+		:: !result -> ask_or_lock()
+		:: result
 		fi;
 		if
-		:: !got -> break
-		:: got -> serve_doorbells()
+		:: !result -> break
+		:: result -> serve_doorbells()
 		fi
 	od
 }
@@ -197,102 +200,106 @@ inline unlock()
 {
 	if
 	:: entered ->
-		assert(inside == 1);
-		inside--;
+		assert(holders == 1);
+		holders--;
 		entered = 0;
 		buffer[_pid]!INSIDE(_pid), 0
-	:: !entered -> let_go_all()
+	:: !entered -> release()
 	fi
 }
 
 /* submit_request(), bcl_inproc_doorbell() */
-inline submit(n)
+inline submit_request(n)
 {
-	buffer[_pid]!MADE(_pid), n;
+	buffer[_pid]!REQUESTS_MADE(_pid), n;
 	try_lock();
 	if
-	:: got -> doorbell(_pid)
-	:: !got ->
+	:: result -> serve_doorbell(_pid)
+	:: !result ->
 		buffer[_pid]!RUNG(_pid), 1;
 		ask_or_lock();
 		if
-		:: got -> serve_doorbells()
-		:: !got
+		:: result -> serve_doorbells()
+		:: !result
 		fi
 	fi;
 	if
-	:: got -> unlock()
-	:: !got
+	:: result -> unlock()
+	:: !result
 	fi
 }
 
-/* bcl_doorbell_defer_in_batch(), bcl_inproc_defer(). Each time: whoever served the
- * one before has taken that ring back. */
-inline hold(n)
+/*
+ * bcl_doorbell_defer_in_batch(), bcl_inproc_defer(). For each deferred request:
+ * a thread that served the doorbell of an earlier request has cleared the ring.
+ */
+inline defer(n)
 {
-	buffer[_pid]!MADE(_pid), n;
+	buffer[_pid]!REQUESTS_MADE(_pid), n;
 	buffer[_pid]!RUNG(_pid), 1
 }
 
 active [SEATS] proctype owner()
 {
 	byte i, n, made, before;
-	bit got, entered;
+	bit result, entered;
 
 	for (n : 1 .. REQUESTS) {
 		if
-		:: HOLDS -> hold(n)
-		:: submit(n)
+		:: DEFERS -> defer(n)
+		:: submit_request(n)
 		fi
 	}
 	ended++
 }
 
-/* bcl_inproc_poll(), for no port: it serves doorbells because some may be held
- * back. */
+/* bcl_inproc_poll(), for no port: the helper serves doorbells because owners
+ * may have deferred some. */
 inline poll()
 {
 	take();
 	if
-	:: got && HOLDS -> serve_doorbells(); let_go_all()
-	:: got && !HOLDS -> let_go_all()
-	:: !got
+	:: result && DEFERS -> serve_doorbells(); release()
+	:: result && !DEFERS -> release()
+	:: !result
 	fi
 }
 
 active proctype helper()
 {
 	byte i, n, made, before;
-	bit got;
+	bit result;
 
 	for (n : 1 .. POLLS) {
 		poll()
 	}
 	if
-	:: HOLDS ->
-		/* Away for so long that its stores are seen. */
+	:: DEFERS ->
+		/* Long after the owners went away, memory has their stores. */
 		ended == SEATS;
 		barrier();
 		poll()
-	:: !HOLDS
+	:: !DEFERS
 	fi;
 	ended++
 }
 
-active proctype memory_takes()
+active proctype commit_stores()
 {
 	byte i;
 end:	do
-	:: d_step { buffer[0]?where, what -> memory[where] = what }
-	:: d_step { buffer[1]?where, what -> memory[where] = what }
-	:: d_step { buffer[THREADS - 1]?where, what -> memory[where] = what }
+	:: d_step { buffer[0]?address, value -> memory[address] = value }
+	:: d_step { buffer[1]?address, value -> memory[address] = value }
+	:: d_step {
+		buffer[THREADS - 1]?address, value -> memory[address] = value
+	   }
 	od
 }
 
 #define ALL_ENDED (ended == THREADS)
 #define ALL_TAKEN (taken[0] == REQUESTS && taken[SEATS - 1] == REQUESTS)
 
-/* Blocked for ever if a doorbell is lost. */
+/* If a doorbell is lost this process is blocked for ever. */
 active proctype user()
 {
 	ALL_ENDED;

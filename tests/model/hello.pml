@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The handshake and the lives of nodes (nicfw/hello.c, conn.c, node.c): two
- * cards connect, both at once or not, over a link that loses, duplicates and
- * reorders, crash and come back with another incarnation, part and call again,
- * are isolated and rejoin. Frames of former lives stay in the link for as long
- * as they like. Names are the code's; what one input of a card does is one
- * step. One rail.
+ * The handshake and the incarnations of nodes (nicfw/handshake.c, hello.c,
+ * contact.c, conn.c, node.c). Two cards connect, perhaps both at once, over a
+ * link that loses, duplicates and reorders frames. A card crashes and comes
+ * back with another incarnation, disconnects, parks the connection and calls
+ * again, or is isolated and rejoins. Frames of earlier incarnations stay in the
+ * link for any time. Names are the code's. All that a card does with one input
+ * is one step. There is one rail.
  *
- * Bounds: the sizes below. Losses are free, as WIRE frames at most are on their
- * way; with the formula they are FAULTS, and time passes when nothing is.
+ * Bounds: the sizes below. Losses are free, because at most WIRE frames are on
+ * the link in each direction. For the formula there are FAULTS losses, and time
+ * passes when no frame is on the link.
  *
- *  - what is delivered was sent to this life, by the life that this card thinks
- *    it talks to; nor does another one's BYE end a connection
- *  - in the end both are up with each other, if nothing happens any more
+ *  - a delivered message was sent to this incarnation of the receiver, by the
+ *    incarnation that the receiver has in its connection. The BYE of another
+ *    incarnation does not end a connection
+ *  - if no other fault happens, both cards are finally up with each other
  */
 #ifndef CRASHES
 #define CRASHES 1
@@ -33,7 +36,7 @@
 #define PROBES 0 /* HELLOs of a card that is up and hears nothing */
 #endif
 #ifndef EARLY
-#define EARLY 255 /* time-outs at any time; 255: any number */
+#define EARLY 255 /* early time-outs; 255: any number */
 #endif
 #ifndef SENT
 #define SENT 2 /* DATA frames of each card */
@@ -42,7 +45,7 @@
 #define WIRE 2
 #endif
 #ifndef IDS
-#define IDS 5 /* of each card; then there is no memory for another */
+#define IDS 5 /* of each card, for all connections that it makes */
 #endif
 
 #define NONE 0
@@ -52,46 +55,48 @@ mtype = { HELLO, HELLO_ACK, PING, DATA, BYE, PARK, RESET, REFUSE };
 
 typedef frame {
 	mtype kind;
-	byte conn; /* id of the receiver's; RESET: of the sender's */
-	byte own;  /* id of the sender's */
-	byte life; /* of the sender; DATA, ...: for the assertions only */
+	byte conn; /* id of the receiver; RESET: id of the sender */
+	byte own;  /* id of the sender */
+	/* of the sender; in DATA, BYE etc. for the assertions only */
+	byte incarnation;
 	byte peer_incarnation
 };
 typedef connection {
 	mtype state;
-	byte id, peer; /* ours, the peer's */
-	byte life;     /* of the peer; 0: not known */
-	bit settling;  /* no other life is answered yet */
-	bit reset      /* ENDING: why */
+	byte id, peer; /* id of this card, of the peer */
+	byte incarnation; /* of the peer; 0: unknown */
+	bit awaits_proof; /* no other incarnation is answered yet */
+	bit why		  /* ENDING: a RESET is the reason */
 };
 
-frame wire[2 * WIRE];	   /* those from card 0, from card 1 */
-byte sent[2], ids[2] = 0;  /* ids taken, of all lives */
-byte life[2] = 1;
-mtype node[2] = CLOSED;	   /* what the card thinks of the other one */
+frame wire[2 * WIRE];	   /* frames from card 0, from card 1 */
+byte sent[2], ids[2] = 0;  /* ids: taken, by all incarnations */
+byte incarnation[2] = 1;
+mtype node[2] = CLOSED;	   /* state of the peer, as the card sees it */
 connection conns[4];	   /* node->conn, node->candidate of each card */
 byte crashes, duplicates, faults, partings, isolations, probes, early;
-bit calm;   /* nothing happens any more */
-bit called; /* a HELLO was repeated since a time-out of the longer kind */
+bit faults_over;	   /* no crash, parting etc. any more */
+bit called;		   /* HELLO was repeated since the last expire() */
 
 #define CONN(card) (2 * (card))
 #define CANDIDATE(card) (2 * (card) + 1)
 #define IS_UP(c) (conns[c].state == UP || conns[c].state == PARKING || \
 		  conns[c].state == PARKED || conns[c].state == ENDING)
-#define SAME_PEER(c) (conns[c].life == its_life && conns[c].peer == its_conn)
-#define FREE_WIRE(card) (wire[WIRE * (card) + WIRE - 1].kind == 0)
+#define SAME_PEER(c) (conns[c].incarnation == hello_incarnation && \
+		      conns[c].peer == hello_conn)
+#define WIRE_HAS_ROOM(card) (wire[WIRE * (card) + WIRE - 1].kind == 0)
 #define QUIET (wire[0].kind == 0 && wire[WIRE].kind == 0)
 
-#define WITH(a, b) (conns[CONN(a)].state == UP && node[a] == UP && \
-		    conns[CONN(a)].peer == conns[CONN(b)].id && \
-		    conns[CONN(a)].life == life[b])
-#define AGREED (WITH(0, 1) && WITH(1, 0))
+#define CONNECTED_WITH(a, b) (conns[CONN(a)].state == UP && node[a] == UP && \
+			      conns[CONN(a)].peer == conns[CONN(b)].id && \
+			      conns[CONN(a)].incarnation == incarnation[b])
+#define AGREED (CONNECTED_WITH(0, 1) && CONNECTED_WITH(1, 0))
 
-hidden byte at, c, its_life, its_conn, to, answer;
+hidden byte at, c, hello_incarnation, hello_conn, conn, answer;
 
 /* ---- frames ---- */
 
-inline transmit(card, what, whom, mine, whose)
+inline transmit(card, frame_kind, to_conn, from_conn, to_incarnation)
 {
 	at = WIRE * card;
 	do
@@ -100,17 +105,17 @@ inline transmit(card, what, whom, mine, whose)
 	od;
 	if
 	:: at < WIRE * card + WIRE ->
-		wire[at].kind = what;
-		wire[at].conn = whom;
-		wire[at].own = mine;
-		wire[at].life = life[card];
-		wire[at].peer_incarnation = whose
+		wire[at].kind = frame_kind;
+		wire[at].conn = to_conn;
+		wire[at].own = from_conn;
+		wire[at].incarnation = incarnation[card];
+		wire[at].peer_incarnation = to_incarnation
 	:: else /* lost */
 	fi
 }
 
-/* Those behind it move up. */
-inline take_away(which)
+/* The frames behind move up. */
+inline remove_frame(which)
 {
 	at = which;
 	do
@@ -118,7 +123,7 @@ inline take_away(which)
 		wire[at].kind = wire[at + 1].kind;
 		wire[at].conn = wire[at + 1].conn;
 		wire[at].own = wire[at + 1].own;
-		wire[at].life = wire[at + 1].life;
+		wire[at].incarnation = wire[at + 1].incarnation;
 		wire[at].peer_incarnation = wire[at + 1].peer_incarnation;
 		at++
 	:: else -> break
@@ -126,28 +131,30 @@ inline take_away(which)
 	wire[at].kind = 0;
 	wire[at].conn = 0;
 	wire[at].own = 0;
-	wire[at].life = 0;
+	wire[at].incarnation = 0;
 	wire[at].peer_incarnation = 0
 }
 
 /* ---- connections ---- */
 
-#define MEMORY(card) (ids[card] < IDS)
+#define HAS_PLACE(card) (ids[card] < IDS)
 
-inline rename(which)
+/* bcl_nic_conn_rename() */
+inline conn_rename(which)
 {
 	ids[which / 2]++;
 	conns[which].id = ids[which / 2]
 }
 
-inline make(which)
+/* bcl_nic_conn_make() */
+inline conn_make(which)
 {
-	rename(which);
+	conn_rename(which);
 	conns[which].state = CALLING
 }
 
-/* bcl_nic_conn_free(); the candidate takes its place */
-inline free(which)
+/* bcl_nic_conn_free(). The candidate becomes the connection. */
+inline conn_free(which)
 {
 	c = which;
 	if
@@ -155,170 +162,184 @@ inline free(which)
 		conns[c].state = conns[c + 1].state;
 		conns[c].id = conns[c + 1].id;
 		conns[c].peer = conns[c + 1].peer;
-		conns[c].life = conns[c + 1].life;
-		conns[c].settling = conns[c + 1].settling;
+		conns[c].incarnation = conns[c + 1].incarnation;
+		conns[c].awaits_proof = conns[c + 1].awaits_proof;
 		c++
 	:: else
 	fi;
 	conns[c].state = NONE;
 	conns[c].id = 0;
 	conns[c].peer = 0;
-	conns[c].life = 0;
-	conns[c].settling = 0;
-	conns[c / 2 * 2].reset = 0
+	conns[c].incarnation = 0;
+	conns[c].awaits_proof = 0;
+	conns[c / 2 * 2].why = 0
 }
 
 inline adopt(which)
 {
-	conns[which].life = its_life;
-	conns[which].peer = its_conn;
+	conns[which].incarnation = hello_incarnation;
+	conns[which].peer = hello_conn;
 	conns[which].state = ANSWERED
 }
 
 /* bcl_nic_conn_up() */
-inline up(card)
+inline conn_up(card)
 {
 	conns[CONN(card)].state = UP;
-	conns[CONN(card)].settling = 0;
+	conns[CONN(card)].awaits_proof = 0;
 	node[card] = (node[card] == LOST -> LOST : UP)
 }
 
 /* bcl_nic_contact_over() */
-inline over(card)
+inline contact_over(card)
 {
-	free(CONN(card));
+	conn_free(CONN(card));
 	node[card] = (node[card] == LOST -> LOST : CLOSED)
 }
 
-inline lose(card)
+/* bcl_nic_contact_lose() */
+inline contact_lose(card)
 {
-	free(CONN(card));
+	conn_free(CONN(card));
 	node[card] = LOST
 }
 
-/* ---- what a card does with a frame ---- */
+/* ---- a frame arrives at a card ---- */
 
 /* bcl_nic_handshake_received(), choose_conn() */
-inline hello_received(card)
+inline handshake_received(card)
 {
-	to = CONN(card);
+	conn = CONN(card);
 	answer = 1;
 	if
 	:: node[card] == ISOLATED ->
 		answer = 0;
-		transmit(card, REFUSE, its_conn, 0, 0)
-	:: node[card] != ISOLATED && conns[to].state == NONE && MEMORY(card) ->
-		make(to);
-		adopt(to)
-	:: node[card] != ISOLATED && conns[to].state == NONE && !MEMORY(card) ->
+		transmit(card, REFUSE, hello_conn, 0, 0)
+	:: node[card] != ISOLATED && conns[conn].state == NONE &&
+	   HAS_PLACE(card) ->
+		conn_make(conn);
+		adopt(conn)
+	:: node[card] != ISOLATED && conns[conn].state == NONE &&
+	   !HAS_PLACE(card) ->
 		answer = 0
-	:: node[card] != ISOLATED && conns[to].state != NONE && SAME_PEER(to) ->
-		answer = (conns[to].state != ENDING)
+	:: node[card] != ISOLATED && conns[conn].state != NONE &&
+	   SAME_PEER(conn) ->
+		answer = (conns[conn].state != ENDING)
 	:: else ->
 		if
-		:: IS_UP(to) ->
-			to = CANDIDATE(card);
+		:: IS_UP(conn) ->
+			conn = CANDIDATE(card);
 			if
-			:: conns[to].state == NONE && MEMORY(card) -> make(to)
+			:: conns[conn].state == NONE && HAS_PLACE(card) ->
+				conn_make(conn)
 			:: else
 			fi
 		:: else
 		fi;
 		if
-		:: conns[to].state != NONE && SAME_PEER(to)
-		:: conns[to].state == NONE || (!SAME_PEER(to) &&
-		   conns[to].life && (conns[to].settling || !MEMORY(card))) ->
+		:: conns[conn].state != NONE && SAME_PEER(conn)
+		:: conns[conn].state == NONE ||
+		   (!SAME_PEER(conn) && conns[conn].incarnation &&
+		    (conns[conn].awaits_proof || !HAS_PLACE(card))) ->
 			answer = 0
 		:: else ->
 			if
-			:: conns[to].life -> rename(to)
+			:: conns[conn].incarnation -> conn_rename(conn)
 			:: else
 			fi;
-			adopt(to)
+			adopt(conn)
 		fi
 	fi;
 	if
 	:: answer ->
-		conns[to].settling = (IS_UP(to) -> 0 : 1);
-		transmit(card, HELLO_ACK, its_conn, conns[to].id, its_life)
+		conns[conn].awaits_proof = (IS_UP(conn) -> 0 : 1);
+		transmit(card, HELLO_ACK, hello_conn, conns[conn].id,
+			 hello_incarnation)
 	:: else
 	fi
 }
 
-/* Two were told the same id. */
+/* Two incarnations of the peer know the same id: call by another id. */
 inline call_anew(card)
 {
-	rename(to);
-	conns[to].life = 0;
-	conns[to].peer = 0;
-	conns[to].state = CALLING;
-	transmit(card, HELLO, 0, conns[to].id, 0)
+	conn_rename(conn);
+	conns[conn].incarnation = 0;
+	conns[conn].peer = 0;
+	conns[conn].state = CALLING;
+	transmit(card, HELLO, 0, conns[conn].id, 0)
 }
 
 /* bcl_nic_handshake_answered() */
-inline hello_answered(card, whose)
+inline handshake_answered(card, for_incarnation)
 {
 	if
-	:: to != CONN(card) || whose != life[card] ||
-	   conns[to].state == ENDING || (IS_UP(to) && !SAME_PEER(to))
-	:: to == CONN(card) && !IS_UP(to) && whose == life[card] &&
-	   conns[to].life && conns[to].life != its_life ->
+	:: conn != CONN(card) || for_incarnation != incarnation[card] ||
+	   conns[conn].state == ENDING || (IS_UP(conn) && !SAME_PEER(conn))
+	:: conn == CONN(card) && !IS_UP(conn) &&
+	   for_incarnation == incarnation[card] && conns[conn].incarnation &&
+	   conns[conn].incarnation != hello_incarnation ->
 		if
-		:: !conns[to].settling && MEMORY(card) -> call_anew(card)
+		:: !conns[conn].awaits_proof && HAS_PLACE(card) ->
+			call_anew(card)
 		:: else
 		fi
 	:: else ->
 		if
-		:: !SAME_PEER(to) -> adopt(to)
+		:: !SAME_PEER(conn) -> adopt(conn)
 		:: else
 		fi;
 		if
-		:: !IS_UP(to) -> up(card)
+		:: !IS_UP(conn) -> conn_up(card)
 		:: else
 		fi;
-		transmit(card, PING, its_conn, conns[to].id, its_life)
+		transmit(card, PING, hello_conn, conns[conn].id,
+			 hello_incarnation)
 	fi
 }
 
-/* bcl_nic_handshake_proved(), bcl_nic_contact_replace(); the candidate's place
- * changes */
-inline hello_proved(card)
+/* bcl_nic_handshake_proved(), bcl_nic_contact_replace(). A candidate becomes
+ * the connection. */
+inline handshake_proved(card)
 {
 	if
-	:: to == CANDIDATE(card) ->
-		node[card] = (conns[CONN(card)].life == conns[to].life ->
-			node[card] : LOST);
-		free(CONN(card));
-		to = CONN(card)
+	:: conn == CANDIDATE(card) ->
+		node[card] = (conns[CONN(card)].incarnation ==
+			      conns[conn].incarnation -> node[card] : LOST);
+		conn_free(CONN(card));
+		conn = CONN(card)
 	:: else
 	fi;
-	up(card)
+	conn_up(card)
 }
 
 /* bcl_nic_recv(): connected(), dispatch() */
 inline dispatch(card, which)
 {
 	if
-	:: conns[to].state == CALLING /* dropped */
-	:: conns[to].state == ANSWERED && wire[which].kind != PING
+	:: conns[conn].state == CALLING /* dropped */
+	:: conns[conn].state == ANSWERED && wire[which].kind != PING
 	:: else ->
 		if
-		:: conns[to].state == ANSWERED -> hello_proved(card)
+		:: conns[conn].state == ANSWERED -> handshake_proved(card)
 		:: else
 		fi;
 		if
 		:: wire[which].kind == DATA ->
-			assert(wire[which].life == conns[to].life);
-			assert(wire[which].peer_incarnation == life[card])
+			assert(wire[which].incarnation ==
+			       conns[conn].incarnation);
+			assert(wire[which].peer_incarnation ==
+			       incarnation[card])
 		:: wire[which].kind == BYE ->
-			assert(wire[which].life == conns[to].life);
-			over(card)
-		:: wire[which].kind == PARK -> /* it is idle */
+			assert(wire[which].incarnation ==
+			       conns[conn].incarnation);
+			contact_over(card)
+		:: wire[which].kind == PARK -> /* the connection is idle */
 			if
-			:: conns[to].state != ENDING ->
-				transmit(card, BYE, conns[to].peer,
-					 conns[to].id, conns[to].life);
-				over(card)
+			:: conns[conn].state != ENDING ->
+				transmit(card, BYE, conns[conn].peer,
+					 conns[conn].id,
+					 conns[conn].incarnation);
+				contact_over(card)
 			:: else
 			fi
 		:: else
@@ -328,38 +349,40 @@ inline dispatch(card, which)
 
 inline receive(card, which)
 {
-	its_life = wire[which].life;
-	its_conn = wire[which].own;
+	hello_incarnation = wire[which].incarnation;
+	hello_conn = wire[which].own;
 	if
-	:: wire[which].kind == HELLO -> hello_received(card)
+	:: wire[which].kind == HELLO -> handshake_received(card)
 	:: wire[which].kind == RESET ->
-		to = CONN(card);
+		conn = CONN(card);
 		if
-		:: IS_UP(to) && conns[to].peer == wire[which].conn ->
+		:: IS_UP(conn) && conns[conn].peer == wire[which].conn ->
 			if
-			:: conns[to].state == PARKING -> over(card)
+			:: conns[conn].state == PARKING -> contact_over(card)
 			:: else ->
-				conns[to].state = ENDING;
-				conns[to].reset = 1
+				conns[conn].state = ENDING;
+				conns[conn].why = 1
 			fi
 		:: else
 		fi
 	:: else ->
-		to = CONN(card);
-		to = (conns[to].id == wire[which].conn -> to : to + 1);
+		conn = CONN(card);
+		conn = (conns[conn].id == wire[which].conn -> conn : conn + 1);
 		if
-		:: conns[to].id == wire[which].conn ->
+		:: conns[conn].id == wire[which].conn ->
 			if
 			:: wire[which].kind == HELLO_ACK ->
-				hello_answered(card, wire[which].peer_incarnation)
+				handshake_answered(
+					card, wire[which].peer_incarnation)
 			:: wire[which].kind == REFUSE ->
 				if
-				:: conns[to].state == CALLING -> lose(card)
+				:: conns[conn].state == CALLING ->
+					contact_lose(card)
 				:: else
 				fi
 			:: else -> dispatch(card, which)
 			fi
-		:: conns[to].id != wire[which].conn &&
+		:: conns[conn].id != wire[which].conn &&
 		   (wire[which].kind == PING || wire[which].kind == DATA ||
 		    wire[which].kind == PARK) ->
 			transmit(card, RESET, wire[which].conn, 0, 0)
@@ -368,17 +391,17 @@ inline receive(card, which)
 	fi
 }
 
-/* Without a call of ours what was answered is forgotten. */
-inline settled(card)
+/* A card that does not call forgets an answered HELLO that is not proved. */
+inline expire(card)
 {
 	if
-	:: conns[CANDIDATE(card)].settling -> free(CANDIDATE(card))
+	:: conns[CANDIDATE(card)].awaits_proof -> conn_free(CANDIDATE(card))
 	:: else
 	fi;
 	if
-	:: conns[CONN(card)].settling && node[card] != CONNECTING ->
-		free(CONN(card))
-	:: else -> conns[CONN(card)].settling = 0
+	:: conns[CONN(card)].awaits_proof && node[card] != CONNECTING ->
+		conn_free(CONN(card))
+	:: else -> conns[CONN(card)].awaits_proof = 0
 	fi;
 	called = 0
 }
@@ -388,7 +411,7 @@ inline ping(card)
 	if
 	:: conns[CONN(card)].state == UP ->
 		transmit(card, PING, conns[CONN(card)].peer,
-			 conns[CONN(card)].id, conns[CONN(card)].life)
+			 conns[CONN(card)].id, conns[CONN(card)].incarnation)
 	:: else
 	fi
 }
@@ -398,71 +421,73 @@ inline park(card)
 	if
 	:: conns[CONN(card)].state == PARKING ->
 		transmit(card, PARK, conns[CONN(card)].peer,
-			 conns[CONN(card)].id, conns[CONN(card)].life)
+			 conns[CONN(card)].id, conns[CONN(card)].incarnation)
 	:: else
 	fi
 }
 
-/* ---- who does what ---- */
+/* ---- steps of the cards, the programs and the link ---- */
 
-#define ENDS (conns[0].state == ENDING || conns[2].state == ENDING)
-#define CALLS (node[0] == CONNECTING || node[1] == CONNECTING)
-#define PINGS(card) (conns[CONN(card)].state == UP && !AGREED && !ENDS)
-#define PARKS(card) (conns[CONN(card)].state == PARKING && !ENDS && !CALLS)
-#define REPEATS (PINGS(0) || PINGS(1) || PARKS(0) || PARKS(1))
-#define SETTLING (conns[0].settling || conns[1].settling || \
-		  conns[2].settling || conns[3].settling)
+#define ANY_ENDING (conns[0].state == ENDING || conns[2].state == ENDING)
+#define ANY_CONNECTING (node[0] == CONNECTING || node[1] == CONNECTING)
+#define PING_DUE(card) (conns[CONN(card)].state == UP && !AGREED && !ANY_ENDING)
+#define PARK_DUE(card) (conns[CONN(card)].state == PARKING && !ANY_ENDING && \
+			!ANY_CONNECTING)
+#define FRAME_DUE (PING_DUE(0) || PING_DUE(1) || PARK_DUE(0) || PARK_DUE(1))
+#define PROOF_AWAITED (conns[0].awaits_proof || conns[1].awaits_proof || \
+		       conns[2].awaits_proof || conns[3].awaits_proof)
 /* Repeated frames are faster than the time-outs of connections. */
-#define PEACE (calm && QUIET && !REPEATS)
-#define TIME (PEACE || (!calm && early < EARLY))
-#define PASS early = early + (!calm && EARLY < 255)
+#define IDLE (faults_over && QUIET && !FRAME_DUE)
+#define TIME_PASSES (IDLE || (!faults_over && early < EARLY))
+#define COUNT_EARLY early = early + (!faults_over && EARLY < 255)
 
 active [2] proctype card()
 {
 end:	do
 	:: d_step { /* bcl_nic_hello_call() */
-		QUIET && node[_pid] == CONNECTING && !ENDS &&
-		(!called || !SETTLING) ->
+		QUIET && node[_pid] == CONNECTING && !ANY_ENDING &&
+		(!called || !PROOF_AWAITED) ->
 		called = 1;
 		transmit(_pid, HELLO, 0, conns[CONN(_pid)].id, 0)
 	   }
-	:: d_step { /* probe(), check_rail(): has it another address by now? */
+	:: d_step { /* probe(), check_rail(): an address may have changed */
 		conns[CONN(_pid)].state == UP && probes < PROBES ->
 		probes++;
 		transmit(_pid, HELLO, 0, conns[CONN(_pid)].id, 0)
 	   }
 	:: d_step { /* call_again() */
-		QUIET && conns[CONN(_pid)].state == PARKING && !calm ->
+		QUIET && conns[CONN(_pid)].state == PARKING && !faults_over ->
 		park(_pid)
 	   }
-	/* expire(), ended() */
+	/* expire(), bcl_nic_contact_ended() */
 	:: d_step {
-		TIME && conns[CONN(_pid)].state == ENDING ->
-		PASS;
-		lose(_pid)
+		TIME_PASSES && conns[CONN(_pid)].state == ENDING ->
+		COUNT_EARLY;
+		contact_lose(_pid)
 	   }
 	:: d_step {
-		!calm && early < EARLY && (conns[CONN(_pid)].settling ||
-					   conns[CANDIDATE(_pid)].settling) ->
-		PASS;
-		settled(_pid)
+		!faults_over && early < EARLY &&
+		(conns[CONN(_pid)].awaits_proof ||
+		 conns[CANDIDATE(_pid)].awaits_proof) ->
+		COUNT_EARLY;
+		expire(_pid)
 	   }
 	:: d_step { /* no answer in peer_timeout */
-		early < EARLY && node[_pid] == CONNECTING && !calm &&
+		early < EARLY && node[_pid] == CONNECTING && !faults_over &&
 		crashes < CRASHES ->
-		PASS;
-		lose(_pid)
+		COUNT_EARLY;
+		contact_lose(_pid)
 	   }
 	/* frames */
 	:: d_step {
 		wire[WIRE * (1 - _pid)].kind != 0 ->
 		receive(_pid, WIRE * (1 - _pid));
-		take_away(WIRE * (1 - _pid))
+		remove_frame(WIRE * (1 - _pid))
 	   }
 	:: d_step {
 		wire[WIRE * (1 - _pid) + 1].kind != 0 ->
 		receive(_pid, WIRE * (1 - _pid) + 1);
-		take_away(WIRE * (1 - _pid) + 1)
+		remove_frame(WIRE * (1 - _pid) + 1)
 	   }
 	:: d_step {
 		wire[WIRE * (1 - _pid)].kind != 0 && duplicates < DUPLICATES ->
@@ -471,48 +496,50 @@ end:	do
 	   }
 	:: d_step {
 		conns[CONN(_pid)].state == UP && sent[_pid] < SENT &&
-		FREE_WIRE(_pid) ->
+		WIRE_HAS_ROOM(_pid) ->
 		sent[_pid]++;
 		transmit(_pid, DATA, conns[CONN(_pid)].peer,
-			 conns[CONN(_pid)].id, conns[CONN(_pid)].life)
+			 conns[CONN(_pid)].id, conns[CONN(_pid)].incarnation)
 	   }
-	/* what happens to it, until it is calm */
-	:: d_step { /* it crashes, and is there again */
-		!calm && crashes < CRASHES ->
+	/* faults */
+	:: d_step { /* the card crashes, and comes back */
+		!faults_over && crashes < CRASHES ->
 		crashes++;
-		life[_pid]++;
-		free(CANDIDATE(_pid));
-		free(CONN(_pid));
+		incarnation[_pid]++;
+		conn_free(CANDIDATE(_pid));
+		conn_free(CONN(_pid));
 		node[_pid] = CLOSED
 	   }
-	:: d_step { /* node_disconnect() */
-		!calm && partings < PARTINGS && conns[CONN(_pid)].state == UP ->
+	:: d_step { /* DISCONNECT */
+		!faults_over && partings < PARTINGS &&
+		conns[CONN(_pid)].state == UP ->
 		partings++;
 		transmit(_pid, BYE, conns[CONN(_pid)].peer,
-			 conns[CONN(_pid)].id, conns[CONN(_pid)].life);
-		free(CANDIDATE(_pid));
-		free(CONN(_pid));
+			 conns[CONN(_pid)].id, conns[CONN(_pid)].incarnation);
+		conn_free(CANDIDATE(_pid));
+		conn_free(CONN(_pid));
 		node[_pid] = CLOSED
 	   }
 	:: d_step { /* bcl_nic_conn_evict() */
-		!calm && partings < PARTINGS && conns[CONN(_pid)].state == UP ->
+		!faults_over && partings < PARTINGS &&
+		conns[CONN(_pid)].state == UP ->
 		partings++;
 		conns[CONN(_pid)].state = PARKING
 	   }
 	:: d_step { /* ISOLATE */
-		!calm && isolations < ISOLATIONS ->
+		!faults_over && isolations < ISOLATIONS ->
 		isolations++;
-		free(CANDIDATE(_pid));
-		free(CONN(_pid));
+		conn_free(CANDIDATE(_pid));
+		conn_free(CONN(_pid));
 		node[_pid] = ISOLATED
 	   }
 	od
 }
 
-/* Half of the ids are left for when an isolated one has rejoined. */
-#define LEFT(me) (node[1 - me] != ISOLATED || ids[me] <= IDS / 2)
+/* Half of the ids are left for the time after an isolated card has rejoined. */
+#define IDS_LEFT(me) (node[1 - me] != ISOLATED || ids[me] <= IDS / 2)
 
-/* The programs want to be connected: node_connect(), nic_node_want() */
+/* The programs want connections: bcl_nic_contact_call(), nic_contact_want() */
 active [2] proctype program()
 {
 	byte me = _pid - 2;
@@ -520,15 +547,16 @@ end:	do
 	:: d_step {
 		(node[me] == CLOSED || node[me] == LOST) &&
 		!IS_UP(CONN(me)) &&
-		(conns[CONN(me)].state != NONE || MEMORY(me)) && LEFT(me) ->
+		(conns[CONN(me)].state != NONE || HAS_PLACE(me)) &&
+		IDS_LEFT(me) ->
 		if
-		:: conns[CONN(me)].state == NONE -> make(CONN(me))
+		:: conns[CONN(me)].state == NONE -> conn_make(CONN(me))
 		:: else
 		fi;
 		node[me] = CONNECTING;
 		transmit(me, HELLO, 0, conns[CONN(me)].id, 0)
 	   }
-	:: d_step { /* it connected meanwhile */
+	:: d_step { /* the peer has connected meanwhile */
 		(node[me] == LOST || node[me] == CLOSED) &&
 		conns[CONN(me)].state == UP -> node[me] = UP
 	   }
@@ -536,37 +564,41 @@ end:	do
 	od
 }
 
-active proctype noise()
+active proctype link_faults()
 {
 end:	do
 	:: d_step { wire[0].kind != 0 && faults < FAULTS ->
-		faults = faults + (FAULTS < 255); take_away(0) }
+		faults = faults + (FAULTS < 255); remove_frame(0) }
 	:: d_step { wire[1].kind != 0 && faults < FAULTS ->
-		faults = faults + (FAULTS < 255); take_away(1) }
+		faults = faults + (FAULTS < 255); remove_frame(1) }
 	:: d_step { wire[WIRE].kind != 0 && faults < FAULTS ->
-		faults = faults + (FAULTS < 255); take_away(WIRE) }
+		faults = faults + (FAULTS < 255); remove_frame(WIRE) }
 	:: d_step { wire[WIRE + 1].kind != 0 && faults < FAULTS ->
-		faults = faults + (FAULTS < 255); take_away(WIRE + 1) }
+		faults = faults + (FAULTS < 255); remove_frame(WIRE + 1) }
 	od
 }
 
-active proctype time()
+active proctype timers()
 {
 end:	do
 	:: d_step {
-		QUIET && REPEATS ->
+		QUIET && FRAME_DUE ->
 		ping(0);
 		ping(1);
 		park(0);
 		park(1)
 	   }
-	:: d_step { PEACE && !ENDS && SETTLING -> settled(0); settled(1) }
+	:: d_step {
+		IDLE && !ANY_ENDING && PROOF_AWAITED ->
+		expire(0);
+		expire(1)
+	   }
 	od
 }
 
 active proctype user()
 {
-	calm = 1;
+	faults_over = 1;
 end:	AGREED
 }
 

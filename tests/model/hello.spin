@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A crash, duplicates, partings, isolation, each at any step; then what becomes
-# of them when nothing happens any more.
+# A crash, duplicates, partings, isolation, each at any step; then the
+# connection in the end, when no other fault happens.
 safe -DSENT=1 -DIDS=2 -DDUPLICATES=0
 long safe -DSENT=1 -DIDS=2 -DDUPLICATES=1
 safe -DSENT=1 -DIDS=2 -DCRASHES=0 -DDUPLICATES=2

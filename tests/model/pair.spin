@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Both send as much; one streams, over the wrap of the positions; one crashes,
-# who mostly sends or who mostly receives; room is reserved for more than is sent.
+# Both sides send; one side streams, over the wrap of the positions; a side that
+# mostly sends crashes, or one that mostly receives; a side reserves more room
+# than it sends.
 safe -DMESSAGES=2 -DANSWERS=2
 long safe -DMESSAGES=3 -DANSWERS=2
 safe -DMESSAGES=6 -DANSWERS=0 -DFIRST=8

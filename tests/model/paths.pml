@@ -1,53 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Both paths behind one port (transport/poll.c, card/path.c): two nodes with
- * two processes each. Each sends to the other one of its node by shared memory
- * and to those of the other node by its card, as far as there is room, and
- * polls. The links are perfect: tests/model/pair.pml and card.pml are about
- * them. Names are the code's.
+ * Both paths behind one port (transport/poll.c, transport/card/path.c): two
+ * nodes with two processes each. Each process sends to the other process of the
+ * node by shared memory and to a process of the other node by the card, as far
+ * as there is room, and polls. The links are perfect: tests/model/pair.pml and
+ * card.pml treat faults of links. Names are the code's.
  *
  * Bounds: the sizes below. A process that is STOPPED never polls.
  *
- *  - messages of a pair come in order, each once, whichever path it has
- *  - all are received, but for those to the stopped one; a full ring, or all
- *    requests in use for one peer, keep nobody else's messages back
+ *  - the messages of a pair of processes arrive in order, each once, by either
+ *    path
+ *  - all messages arrive, except the messages to the stopped process. A full
+ *    ring, or requests that are all in use for one peer, delay no message to
+ *    another process
  */
 #ifndef MESSAGES
-#define MESSAGES 2 /* of each process to each other one it talks to */
+#define MESSAGES 2 /* of each process to each of two peers */
 #endif
 #ifndef STOPPED
-#define STOPPED 9 /* nobody */
+#define STOPPED 9 /* no process */
 #endif
-#define RING 1	   /* messages that a ring of a pair takes */
-#define BLOCKS 1   /* of a port's system ring */
+#define RING 1	   /* messages in the ring of a pair */
+#define BLOCKS 1   /* in the system ring of a port */
 #define REQUESTS 3 /* of a port */
 #define PROCESSES 4
-#define PEERS 2 /* 0: the other one of the node; 1: one of the other node */
+#define PEERS 2 /* 0: the neighbour; 1: a process of the other node */
 
-#define NEAR(from) ((from) ^ 1)
-#define FAR(from) (2 - (from) / 2 * 2) /* two of them send to one */
+#define NEIGHBOUR(from) ((from) ^ 1)
+#define REMOTE(from) (2 - (from) / 2 * 2) /* two processes send to one */
 
 chan ring[PROCESSES] = [RING] of { byte };	    /* by the writer */
 chan flow[PROCESSES] = [REQUESTS] of { byte };	    /* by the sender */
-chan blocks[PROCESSES] = [BLOCKS] of { byte, byte }; /* from whom, which */
+chan blocks[PROCESSES] = [BLOCKS] of { byte, byte }; /* sender, message */
 byte sent[PROCESSES * PEERS], received[PROCESSES * PEERS];
-byte newest[PROCESSES * PEERS]; /* 1 + the message that was received last */
+byte newest[PROCESSES * PEERS]; /* 1 + the message received last */
 byte requests[PROCESSES];	 /* in use */
 
-/* A peer may have as many requests as are left for the others. */
+/* A peer may have as many requests as are left for other peers. */
 #define MAY_TAKE(from) (requests[from] < REQUESTS - requests[from])
 
-inline receive(from, peer, message)
+inline receive(from, peer, number)
 {
-	newest[PEERS * (from) + peer] = message + 1;
+	newest[PEERS * (from) + peer] = number + 1;
 	received[PEERS * (from) + peer]++;
-	assert(newest[PEERS * (from) + peer] == received[PEERS * (from) + peer]);
-	message = 0
+	assert(newest[PEERS * (from) + peer] ==
+	       received[PEERS * (from) + peer]);
+	number = 0
 }
 
 active [PROCESSES] proctype process()
 {
-	byte turn, from, which;
+	byte turn, from, message;
 end:	do
 	:: d_step { sent[PEERS * _pid] < MESSAGES && nfull(ring[_pid]) ->
 		ring[_pid]!sent[PEERS * _pid];
@@ -59,51 +62,52 @@ end:	do
 		sent[PEERS * _pid + 1]++
 	   }
 	/* take_event(): the pair and the card in turn */
-	:: d_step { _pid != STOPPED && nempty(ring[NEAR(_pid)]) &&
+	:: d_step { _pid != STOPPED && nempty(ring[NEIGHBOUR(_pid)]) &&
 		    (turn == 0 || empty(blocks[_pid])) ->
-		ring[NEAR(_pid)]?which;
-		receive(NEAR(_pid), 0, which);
+		ring[NEIGHBOUR(_pid)]?message;
+		receive(NEIGHBOUR(_pid), 0, message);
 		turn = 1
 	   }
 	:: d_step { _pid != STOPPED && nempty(blocks[_pid]) &&
-		    (turn == 1 || empty(ring[NEAR(_pid)])) ->
-		blocks[_pid]?from, which;
-		receive(from, 1, which);
+		    (turn == 1 || empty(ring[NEIGHBOUR(_pid)])) ->
+		blocks[_pid]?from, message;
+		receive(from, 1, message);
 		turn = 0;
 		from = 0
 	   }
 	od
 }
 
-/* The cards: a message that finds no block is refused and comes again. */
+/* The cards. A message without a block is refused and comes again. */
 active [PROCESSES] proctype card()
 {
-	byte which;
+	byte message;
 	byte me = _pid - PROCESSES;
 end:	do
-	:: d_step { nempty(flow[me]) && nfull(blocks[FAR(me)]) ->
-		flow[me]?which;
-		blocks[FAR(me)]!me, which;
+	:: d_step { nempty(flow[me]) && nfull(blocks[REMOTE(me)]) ->
+		flow[me]?message;
+		blocks[REMOTE(me)]!me, message;
 		requests[me]--;
-		which = 0
+		message = 0
 	   }
 	od
 }
 
-#define DONE(from) \
-	((NEAR(from) == STOPPED || received[PEERS * from] == MESSAGES) && \
-	 (FAR(from) == STOPPED || received[PEERS * from + 1] == MESSAGES))
-#define ALL (DONE(0) && DONE(1) && DONE(2) && DONE(3))
+#define HAS_ALL(from) \
+	((NEIGHBOUR(from) == STOPPED || received[PEERS * from] == MESSAGES) && \
+	 (REMOTE(from) == STOPPED || received[PEERS * from + 1] == MESSAGES))
+#define ALL_RECEIVED (HAS_ALL(0) && HAS_ALL(1) && HAS_ALL(2) && HAS_ALL(3))
 
-/* Blocked for ever if a message is. */
+/* If a message does not arrive this process is blocked for ever. */
 active proctype user()
 {
-	ALL
+	ALL_RECEIVED
 }
 
 #define IN_ORDER(from) (newest[PEERS * (from)] == received[PEERS * (from)] && \
 	newest[PEERS * (from) + 1] == received[PEERS * (from) + 1])
 
 ltl exactly_once_in_order {
-	[] (IN_ORDER(0) && IN_ORDER(1) && IN_ORDER(2) && IN_ORDER(3)) && <> ALL
+	[] (IN_ORDER(0) && IN_ORDER(1) && IN_ORDER(2) && IN_ORDER(3)) &&
+	<> ALL_RECEIVED
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# All read; one reads nothing: whom two cards and its pair send to.
+# All processes read; one process reads nothing, while the neighbour and two
+# cards send to it.
 safe -DMESSAGES=1
 safe -DSTOPPED=2
 ends -DMESSAGES=1

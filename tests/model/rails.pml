@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages over two rails (nicfw/send.c, stripe.c, retransmit.c, message.c, flow.c,
- * rails.c, assemble.c): one flow, some of whose messages take PARTS frames, each
- * by either rail, the others one by the small rail. A rail is lost at any step,
- * whatever is in flight there, and comes back; then a short message in flight is
- * sent again, and of a long one what did not come, which the receiver says, or
- * it is withdrawn. The rail is lost when the receiver takes no more by it: what
- * comes between that and the sender's loss might as well have come before, for
- * the sender waits. Names are the code's.
+ * Messages over two rails (nicfw/send.c, stripe.c, retransmit.c, message.c,
+ * flow.c, rails.c, assemble.c). In one flow some messages take PARTS frames,
+ * each by either rail; the other messages take one frame by the small rail. A
+ * rail is lost at any step, with frames in flight, and comes back. Then the
+ * sender retransmits a short message that was in flight. Of a long message the
+ * sender retransmits the parts that did not arrive, as the receiver reports; or
+ * the sender withdraws the message. The rail is lost when the receiver takes no
+ * more frames of the rail: a frame that arrives between this step and the loss
+ * at the sender might as well have arrived before, for the sender waits. Names
+ * are the code's.
  *
- * A frame in flight comes once, as tests/model/card.pml shows, at any time; of
- * a lost rail that nobody was asked about it may still come, or not. A verdict is known to the sender at
- * any time after it was given. Bounds: the sizes below.
+ * A frame in flight arrives once, as tests/model/card.pml shows, at any time. A
+ * frame of a lost rail may arrive late, or never. Once the receiver has
+ * reported which parts of a long message arrived, no other part arrives by the
+ * lost rail. The sender learns of a verdict at any time after the receiver has
+ * given the verdict. Bounds: the sizes below.
  *
  *  - messages are delivered exactly once, in order and with all their parts
- *  - a send ends after its delivery; all sends end
+ *  - a send ends after the delivery; all sends end
  */
 #ifndef MESSAGES
 #define MESSAGES 3
@@ -23,20 +27,20 @@
 #define LONG 2 /* bit id: message id is long */
 #endif
 #ifndef BLOCKS
-#define BLOCKS 2 /* of the system ring */
+#define BLOCKS 2 /* in the system ring */
 #endif
 #ifndef LOSSES
 #define LOSSES 1 /* of rails */
 #endif
 #ifndef RETRIES
-#define RETRIES 0 /* without room */
+#define RETRIES 0 /* hopeless retries, without room */
 #endif
 #ifndef FLIGHTS
 #define FLIGHTS 3
 #endif
 #define PARTS 2
 #define WHOLE 3	   /* bits of all parts */
-#define NUMBERS 24 /* they do not wrap here */
+#define NUMBERS 24 /* of messages; numbers do not wrap here */
 
 #define IS_LONG(id) ((LONG >> (id)) & 1)
 #define SMALL_RAIL (up[0] -> 0 : 1)
@@ -45,7 +49,7 @@
 mtype = { QUEUED, SENDING, SENT, WITHDRAWN, PARKED, FINISHED };
 mtype = { UNKNOWN, DELIVERED, REFUSED };
 #define FREE 0
-mtype = { FLYING, ARRIVED, LATE }; /* LATE: its rail was lost */
+mtype = { IN_FLIGHT, ARRIVED, LATE }; /* LATE: the rail was lost */
 
 /* ---- the sender ---- */
 
@@ -58,9 +62,9 @@ flight flights[FLIGHTS];
 bit up[2] = 1;
 mtype state[MESSAGES] = QUEUED;
 byte number[MESSAGES], moved[MESSAGES];
-bit again[MESSAGES]; /* conn->again */
-byte parts[MESSAGES]; /* conn->parts, bits */
-byte sent_prev[NUMBERS]; /* in the frames of each number */
+bit resends[MESSAGES]; /* conn->resend */
+byte parts[MESSAGES]; /* conn->parts: bits */
+byte sent_prev[NUMBERS]; /* `prev` in the frames of each number */
 byte pending, last, next = 1;
 bit refused;
 byte losses, retries, finished;
@@ -68,7 +72,7 @@ byte losses, retries, finished;
 /* ---- the receiver ---- */
 
 typedef inbound {
-	bit there, held, withdrawn;
+	bit used, early, withdrawn;
 	byte id, prev, parts
 };
 mtype verdicts[NUMBERS] = UNKNOWN;
@@ -80,25 +84,25 @@ hidden byte f, i, id, j, m, n, v, w;
 #define IN_ORDER (newest == delivered)
 #define ALIVE(which) (number[flights[which].id] == flights[which].number)
 /* nic_message_part() */
-#define PART(which) (ALIVE(which) && IS_LONG(flights[which].id) && \
-		     state[flights[which].id] != WITHDRAWN)
+#define IS_PART(which) (ALIVE(which) && IS_LONG(flights[which].id) && \
+			state[flights[which].id] != WITHDRAWN)
 #define HAS_FLIGHT (flights[0].state == FREE || flights[1].state == FREE || \
 		    flights[FLIGHTS - 1].state == FREE)
 
-/* ---- what the sender does ---- */
+/* ---- steps of the sender ---- */
 
-inline launch(whose, which_rail, bits, withdrawal)
+inline launch(message, by_rail, bits, withdrawal)
 {
 	f = 0;
 	do
 	:: flights[f].state != FREE -> f++
 	:: else -> break
 	od;
-	flights[f].state = FLYING;
-	flights[f].rail = which_rail;
+	flights[f].state = IN_FLIGHT;
+	flights[f].rail = by_rail;
 	flights[f].withdraw = withdrawal;
-	flights[f].id = whose;
-	flights[f].number = number[whose];
+	flights[f].id = message;
+	flights[f].number = number[message];
 	flights[f].part = bits
 }
 
@@ -112,10 +116,10 @@ inline clear_flight(which)
 	flights[which].part = 0
 }
 
-/* bcl_nic_flow_sendable(): one that is being sent goes on. */
+/* bcl_nic_flow_sendable(). A message that is being sent goes on. */
 #define SENDABLE(id) (state[id] == SENDING || (state[id] == QUEUED && !refused))
 
-/* send_flow(), nic_message_number(); a stripe goes by the rail `bulk` */
+/* send_flow(), nic_message_number(). A stripe goes by the rail `bulk`. */
 inline send_flow(bulk)
 {
 	id = 0;
@@ -137,7 +141,7 @@ inline send_flow(bulk)
 	:: else
 	fi;
 	if
-	:: IS_LONG(id) && w == 0 /* there may be no memory for its frame yet */
+	:: IS_LONG(id) && w == 0 /* perhaps no memory for a frame yet */
 	:: IS_LONG(id) && w != 0 ->
 		launch(id, bulk, 1 << moved[id], 0);
 		moved[id]++;
@@ -149,51 +153,54 @@ inline send_flow(bulk)
 }
 
 /* bcl_nic_retransmit_messages() */
-inline send_again(whose)
+inline retransmit_message(message)
 {
-	again[whose] = 0;
-	launch(whose, SMALL_RAIL, (state[whose] == WITHDRAWN -> 0 : WHOLE),
-	       (state[whose] == WITHDRAWN))
+	resends[message] = 0;
+	launch(message, SMALL_RAIL, (state[message] == WITHDRAWN -> 0 : WHOLE),
+	       (state[message] == WITHDRAWN))
 }
 
-/* bcl_nic_retransmit_parts() */
-inline send_part(whose, rail)
+/* send_part(), bcl_nic_retransmit_parts() */
+inline send_part(message, rail)
 {
-	j = parts[whose] & 1;
+	j = parts[message] & 1;
 	j = (j -> 1 : 2);
-	parts[whose] = parts[whose] - j;
-	launch(whose, rail, j, 0)
+	parts[message] = parts[message] - j;
+	launch(message, rail, j, 0)
 }
 
-/* reroute_missing(), or give_up() of nicfw/rails.c, for what is part of a long
- * message; bcl_nic_message_reroute(), ..._withdraw() */
-inline lose_rail(which, answered)
+/* For parts of a long message reroute_missing(), if the receiver has answered,
+ * or give_up() of nicfw/rails.c, which withdraws the message. Otherwise
+ * bcl_nic_message_reroute(). */
+inline rail_down(which, answered)
 {
 	up[which] = 0;
 	for (f : 0 .. FLIGHTS - 1) {
 		if
-		:: flights[f].rail == which && (flights[f].state == FLYING ||
+		:: flights[f].rail == which && (flights[f].state == IN_FLIGHT ||
 						flights[f].state == ARRIVED) ->
 			id = flights[f].id;
 			if
-			:: answered && PART(f) ->
+			:: answered && IS_PART(f) ->
 				if
-				:: flights[f].state == FLYING ->
+				:: flights[f].state == IN_FLIGHT ->
 					parts[id] = parts[id] | flights[f].part
 				:: else
 				fi;
 				flights[f].state = ARRIVED
-			:: !answered && PART(f) ->
+			:: !answered && IS_PART(f) ->
 				state[id] = WITHDRAWN;
 				parts[id] = 0;
 				refused = 1;
-				again[id] = 1
-			:: ALIVE(f) && (!IS_LONG(id) || state[id] == WITHDRAWN) ->
-				again[id] = 1
+				resends[id] = 1
+			:: ALIVE(f) &&
+			   (!IS_LONG(id) || state[id] == WITHDRAWN) ->
+				resends[id] = 1
 			:: else
 			fi;
 			if
-			:: flights[f].state == FLYING -> flights[f].state = LATE
+			:: flights[f].state == IN_FLIGHT ->
+				flights[f].state = LATE
 			:: else -> clear_flight(f)
 			fi
 		:: else
@@ -202,24 +209,24 @@ inline lose_rail(which, answered)
 	losses++
 }
 
-/* message.c: verdict(); bcl_nic_flow_park(), bcl_nic_flow_verdict() */
-inline take_verdict(whose)
+/* verdict() in message.c; bcl_nic_flow_park(), nic_flow_verdict() */
+inline take_verdict(message)
 {
 	pending--;
-	last = (last == number[whose] -> 0 : last);
-	again[whose] = 0;
-	parts[whose] = 0;
+	last = (last == number[message] -> 0 : last);
+	resends[message] = 0;
+	parts[message] = 0;
 	if
-	:: verdicts[number[whose]] == DELIVERED ->
-		assert(whose < delivered);
-		state[whose] = FINISHED;
+	:: verdicts[number[message]] == DELIVERED ->
+		assert(message < delivered);
+		state[message] = FINISHED;
 		finished++
 	:: else ->
-		state[whose] = PARKED;
+		state[message] = PARKED;
 		refused = 1
 	fi;
-	number[whose] = 0;
-	moved[whose] = 0;
+	number[message] = 0;
+	moved[message] = 0;
 	j = 0;
 	for (i : 0 .. MESSAGES - 1) {
 		j = j + (state[i] == PARKED)
@@ -237,81 +244,90 @@ inline resend()
 	last = 0
 }
 
-/* While none is lost, which rail a stripe takes makes no difference. */
+/* Without losses the choice of the rail makes no difference. */
 #define MAY_TAKE(rail) (up[rail] && (LOSSES > 0 || rail == 0))
 #define HAS_SENDABLE (SENDABLE(0) || SENDABLE(1) || SENDABLE(MESSAGES - 1))
 #define HAS_PART(id) (parts[id] && state[id] != WITHDRAWN)
-#define KNOWN(id) (number[id] && verdicts[number[id]] != UNKNOWN)
-#define WAITS (refused && pending == 0)
-#define CAN_LOSE(rail) (up[rail] && losses < LOSSES)
+#define HAS_VERDICT(id) (number[id] && verdicts[number[id]] != UNKNOWN)
+#define MAY_RETRY (refused && pending == 0)
+#define MAY_LOSE(rail) (up[rail] && losses < LOSSES)
 
 active proctype sender()
 {
 end:	do
 	:: d_step { HAS_SENDABLE && MAY_TAKE(0) && HAS_FLIGHT -> send_flow(0) }
 	:: d_step { HAS_SENDABLE && MAY_TAKE(1) && HAS_FLIGHT -> send_flow(1) }
-	:: d_step { again[0] && IS_UP && HAS_FLIGHT -> send_again(0) }
-	:: d_step { again[1] && IS_UP && HAS_FLIGHT -> send_again(1) }
-	:: d_step { again[MESSAGES - 1] && IS_UP && HAS_FLIGHT ->
-		send_again(MESSAGES - 1)
+	:: d_step { resends[0] && IS_UP && HAS_FLIGHT -> retransmit_message(0) }
+	:: d_step { resends[1] && IS_UP && HAS_FLIGHT -> retransmit_message(1) }
+	:: d_step { resends[MESSAGES - 1] && IS_UP && HAS_FLIGHT ->
+		retransmit_message(MESSAGES - 1)
 	   }
-	:: d_step { HAS_PART(0) && MAY_TAKE(0) && HAS_FLIGHT -> send_part(0, 0) }
-	:: d_step { HAS_PART(0) && MAY_TAKE(1) && HAS_FLIGHT -> send_part(0, 1) }
-	:: d_step { HAS_PART(1) && MAY_TAKE(0) && HAS_FLIGHT -> send_part(1, 0) }
-	:: d_step { HAS_PART(1) && MAY_TAKE(1) && HAS_FLIGHT -> send_part(1, 1) }
+	:: d_step { HAS_PART(0) && MAY_TAKE(0) && HAS_FLIGHT ->
+		send_part(0, 0)
+	   }
+	:: d_step { HAS_PART(0) && MAY_TAKE(1) && HAS_FLIGHT ->
+		send_part(0, 1)
+	   }
+	:: d_step { HAS_PART(1) && MAY_TAKE(0) && HAS_FLIGHT ->
+		send_part(1, 0)
+	   }
+	:: d_step { HAS_PART(1) && MAY_TAKE(1) && HAS_FLIGHT ->
+		send_part(1, 1)
+	   }
 	:: d_step { HAS_PART(MESSAGES - 1) && MAY_TAKE(0) && HAS_FLIGHT ->
 		send_part(MESSAGES - 1, 0)
 	   }
 	:: d_step { HAS_PART(MESSAGES - 1) && MAY_TAKE(1) && HAS_FLIGHT ->
 		send_part(MESSAGES - 1, 1)
 	   }
-	:: d_step { KNOWN(0) -> take_verdict(0) }
-	:: d_step { KNOWN(1) -> take_verdict(1) }
-	:: d_step { KNOWN(MESSAGES - 1) -> take_verdict(MESSAGES - 1) }
-	:: d_step { WAITS && blocks < BLOCKS -> resend() }
-	:: d_step { WAITS && retries < RETRIES -> retries++; resend() }
+	:: d_step { HAS_VERDICT(0) -> take_verdict(0) }
+	:: d_step { HAS_VERDICT(1) -> take_verdict(1) }
+	:: d_step { HAS_VERDICT(MESSAGES - 1) -> take_verdict(MESSAGES - 1) }
+	:: d_step { MAY_RETRY && blocks < BLOCKS -> resend() }
+	:: d_step { MAY_RETRY && retries < RETRIES -> retries++; resend() }
 	od
 }
 
 active proctype rails()
 {
 end:	do
-	:: d_step { CAN_LOSE(0) -> lose_rail(0, 0) }
-	:: d_step { CAN_LOSE(1) -> lose_rail(1, 0) }
-	:: d_step { CAN_LOSE(0) && up[1] -> lose_rail(0, 1) }
-	:: d_step { CAN_LOSE(1) && up[0] -> lose_rail(1, 1) }
+	:: d_step { MAY_LOSE(0) -> rail_down(0, 0) }
+	:: d_step { MAY_LOSE(1) -> rail_down(1, 0) }
+	:: d_step { MAY_LOSE(0) && up[1] -> rail_down(0, 1) }
+	:: d_step { MAY_LOSE(1) && up[0] -> rail_down(1, 1) }
 	:: d_step { !up[0] -> up[0] = 1 }
 	:: d_step { !up[1] -> up[1] = 1 }
 	od
 }
 
-/* ---- what the receiver does ---- */
+/* ---- steps of the receiver ---- */
 
-inline deliver(whose)
+inline deliver(message)
 {
-	newest = whose + 1;
+	newest = message + 1;
 	delivered++;
 	assert(IN_ORDER)
 }
 
-#define BEFORE(n) (inbounds[n].prev == 0 -> DELIVERED : verdicts[inbounds[n].prev])
-#define WAITS_FOR(n, m) \
-	(inbounds[n].there && inbounds[n].held && inbounds[n].prev == m)
+#define VERDICT_BEFORE(n) \
+	(inbounds[n].prev == 0 -> DELIVERED : verdicts[inbounds[n].prev])
+#define IS_SUCCESSOR(n, m) \
+	(inbounds[n].used && inbounds[n].early && inbounds[n].prev == m)
 
-inline forget(which)
+inline detach(which)
 {
-	inbounds[which].there = 0;
-	inbounds[which].held = 0;
+	inbounds[which].used = 0;
+	inbounds[which].early = 0;
 	inbounds[which].withdrawn = 0;
 	inbounds[which].id = 0;
 	inbounds[which].prev = 0;
 	inbounds[which].parts = 0
 }
 
-/* decide_verdict(), conclude(), for m; v: its verdict */
-inline judge()
+/* decide_verdict(), conclude() for message m. v: the verdict */
+inline decide_verdict()
 {
-	v = BEFORE(m);
+	v = VERDICT_BEFORE(m);
 	v = (inbounds[m].withdrawn -> REFUSED : v);
 	if
 	:: v == DELIVERED ->
@@ -323,30 +339,30 @@ inline judge()
 	if
 	:: v != UNKNOWN ->
 		verdicts[m] = v;
-		forget(m)
+		detach(m)
 	:: else
 	fi
 }
 
-/* successor(), give_verdicts(): m has its verdict v, perhaps */
-inline follow()
+/* successor(), give_verdicts(). v: the verdict on m; UNKNOWN: none yet */
+inline give_verdicts()
 {
 	do
 	:: v == UNKNOWN -> break
 	:: else ->
 		n = 1;
 		do
-		:: n < next && !WAITS_FOR(n, m) -> n++
+		:: n < next && !IS_SUCCESSOR(n, m) -> n++
 		:: else -> break
 		od;
 		if
 		:: n == next -> v = UNKNOWN
 		:: else ->
-			inbounds[n].held = 0;
+			inbounds[n].early = 0;
 			if
 			:: v == REFUSED || inbounds[n].parts == WHOLE ->
 				m = n;
-				judge()
+				decide_verdict()
 			:: else -> v = UNKNOWN
 			fi
 		fi
@@ -354,46 +370,50 @@ inline follow()
 	n = 0
 }
 
-inline refuse()
+inline refuse_message()
 {
 	verdicts[m] = REFUSED;
 	v = REFUSED;
-	follow()
+	give_verdicts()
 }
 
-/* bcl_nic_assemble() of flight f */
+/* bcl_nic_assemble() of the frame of flight f */
 inline assemble()
 {
 	m = flights[f].number;
 	if
-	:: verdicts[m] != UNKNOWN /* told again */
-	:: verdicts[m] == UNKNOWN && inbounds[m].there ->
+	:: verdicts[m] != UNKNOWN /* a repeated verdict */
+	:: verdicts[m] == UNKNOWN && inbounds[m].used ->
 		if
 		:: inbounds[m].parts != WHOLE && !inbounds[m].withdrawn ->
 			assert((inbounds[m].parts & flights[f].part) == 0);
 			inbounds[m].parts =
 				inbounds[m].parts | flights[f].part;
 			if
-			:: inbounds[m].parts == WHOLE -> judge(); follow()
+			:: inbounds[m].parts == WHOLE ->
+				decide_verdict();
+				give_verdicts()
 			:: else
 			fi
-		:: else /* the same message by another rail */
+		:: else /* a duplicate by another rail */
 		fi
 	:: else -> /* open_inbound() */
 		inbounds[m].prev = sent_prev[m];
-		v = BEFORE(m);
+		v = VERDICT_BEFORE(m);
 		if
 		:: v == REFUSED || blocks + (v != DELIVERED) >= BLOCKS ->
 			inbounds[m].prev = 0;
-			refuse()
+			refuse_message()
 		:: else ->
 			blocks++;
-			inbounds[m].there = 1;
-			inbounds[m].held = (v == UNKNOWN);
+			inbounds[m].used = 1;
+			inbounds[m].early = (v == UNKNOWN);
 			inbounds[m].id = flights[f].id;
 			inbounds[m].parts = flights[f].part;
 			if
-			:: inbounds[m].parts == WHOLE -> judge(); follow()
+			:: inbounds[m].parts == WHOLE ->
+				decide_verdict();
+				give_verdicts()
 			:: else
 			fi
 		fi
@@ -401,16 +421,16 @@ inline assemble()
 }
 
 /* bcl_nic_assemble_withdraw() */
-inline take_withdraw()
+inline assemble_withdraw()
 {
 	m = flights[f].number;
 	if
 	:: verdicts[m] != UNKNOWN
-	:: verdicts[m] == UNKNOWN && inbounds[m].there ->
+	:: verdicts[m] == UNKNOWN && inbounds[m].used ->
 		inbounds[m].withdrawn = 1;
-		judge();
-		follow()
-	:: else -> refuse()
+		decide_verdict();
+		give_verdicts()
+	:: else -> refuse_message()
 	fi
 }
 
@@ -418,37 +438,40 @@ inline receive(which)
 {
 	f = which;
 	if
-	:: flights[f].withdraw -> take_withdraw()
+	:: flights[f].withdraw -> assemble_withdraw()
 	:: else -> assemble()
 	fi;
 	if
-	:: flights[f].state == FLYING -> flights[f].state = ARRIVED
+	:: flights[f].state == IN_FLIGHT -> flights[f].state = ARRIVED
 	:: else -> clear_flight(f)
 	fi;
 	m = 0;
 	v = 0
 }
 
-#define COMES(which) (flights[which].state == FLYING || \
-		      flights[which].state == LATE)
-/* Sent again it has nothing in it: rebuild(), drop_payload() */
-#define HOLLOW(which) (flights[which].state == FLYING && \
+#define CAN_ARRIVE(which) (flights[which].state == IN_FLIGHT || \
+			   flights[which].state == LATE)
+/* A frame of a message that has ended or is withdrawn is retransmitted without
+ * payload: rebuild(), drop_payload() */
+#define NO_PAYLOAD(which) (flights[which].state == IN_FLIGHT && \
 	!flights[which].withdraw && \
 	(!ALIVE(which) || state[flights[which].id] == WITHDRAWN))
 
 active proctype receiver()
 {
 end:	do
-	:: d_step { COMES(0) -> receive(0) }
-	:: d_step { COMES(1) -> receive(1) }
-	:: d_step { COMES(FLIGHTS - 1) -> receive(FLIGHTS - 1) }
-	:: d_step { HOLLOW(0) -> flights[0].state = ARRIVED }
-	:: d_step { HOLLOW(1) -> flights[1].state = ARRIVED }
-	:: d_step { HOLLOW(FLIGHTS - 1) -> flights[FLIGHTS - 1].state = ARRIVED }
+	:: d_step { CAN_ARRIVE(0) -> receive(0) }
+	:: d_step { CAN_ARRIVE(1) -> receive(1) }
+	:: d_step { CAN_ARRIVE(FLIGHTS - 1) -> receive(FLIGHTS - 1) }
+	:: d_step { NO_PAYLOAD(0) -> flights[0].state = ARRIVED }
+	:: d_step { NO_PAYLOAD(1) -> flights[1].state = ARRIVED }
+	:: d_step { NO_PAYLOAD(FLIGHTS - 1) ->
+		flights[FLIGHTS - 1].state = ARRIVED
+	   }
 	od
 }
 
-/* Frames that never come, and what becomes of those that came. */
+/* Frames that never arrive, and the end of flights that arrived. */
 active proctype network()
 {
 end:	do
@@ -462,14 +485,14 @@ end:	do
 	od
 }
 
-active proctype reader()
+active proctype owner()
 {
 end:	do
 	:: d_step { read < delivered -> read++; blocks-- }
 	od
 }
 
-/* Blocked for ever if a send does not end. */
+/* If a send does not end this process is blocked for ever. */
 active proctype user()
 {
 	finished == MESSAGES

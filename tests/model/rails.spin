@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# A long message between two short ones, behind them, before one; a rail is
+# A long message between two short messages, behind them, before one; a rail is
 # lost, or the ring is full.
 safe
 safe -DLONG=4 -DBLOCKS=1 -DLOSSES=0

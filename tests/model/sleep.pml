@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sleep and wake-up of a port (transport/wait.c, shm/sleep.c, bcl_host_sleep()
- * in card/queues.c): its owner looks at its queues, says that it sleeps, looks
- * again and sleeps on its group, without a time-out, as bcl_arm() and poll()
- * do. Senders in other processes publish messages and look at `attention`;
- * the card writes events under its lock and looks at `sleeping`, whoever has
- * it run: the owner or the helper. Names are the code's.
+ * Sleep and wake-up of a port (transport/wait.c; transport/shm/sleep.c;
+ * bcl_host_sleep() in transport/card/queues.c). The owner of the port looks at
+ * its queues, announces that it sleeps, looks again and sleeps on its group,
+ * without a time-out, as a program does with bcl_arm() and poll(). Senders in
+ * other processes publish messages and then load `attention`. The card writes
+ * events under its lock and then loads `sleeping`; the owner or the helper runs
+ * the card. Names are the code's.
  *
- * Each thread's stores wait in its buffer, in order, until memory takes them;
- * fences, locked instructions and system calls empty it first (as x86 does),
- * and the owner's membarrier empties the senders', one after the other.
+ * The stores of each thread wait in the store buffer of the thread, in order,
+ * until memory takes them. Fences, locked instructions and system calls empty
+ * the buffer first, as on x86. The owner's membarrier empties the buffers of
+ * the senders, one after another.
  *
- *  - the owner gets every message, event and change of a node, so that no
- *    wake-up is lost; it may sleep only if something is still to come
+ *  - the owner gets every message, event and change of a node, so no wake-up is
+ *    lost. The owner may sleep only while something is still to come
  */
 #ifndef SENDERS
 #define SENDERS 2
@@ -21,45 +23,46 @@
 #define MESSAGES 2 /* of each sender */
 #endif
 #ifndef FRAMES
-#define FRAMES 1 /* that become events of the port */
+#define FRAMES 1 /* each becomes an event of the port */
 #endif
 #ifndef CHANGES
-#define CHANGES 1 /* of nodes, by a timer of the card */
+#define CHANGES 1 /* of nodes, found by a timer of the card */
 #endif
 #ifndef BARRIER
-#define BARRIER 1 /* there is membarrier; 0: senders have a fence */
+#define BARRIER 1 /* 1: there is membarrier; 0: each sender has a fence */
 #endif
 #define OWNER SENDERS
 #define HELPER (SENDERS + 1)
 #define THREADS (SENDERS + 2)
-#define ALL (SENDERS * MESSAGES + FRAMES + CHANGES)
+#define ALL_EVENTS (SENDERS * MESSAGES + FRAMES + CHANGES)
 
 /* ---- memory ---- */
 
 #define PUBLISHED(sender) (sender)
 #define ATTENTION(sender) (SENDERS + (sender))
 #define EVENTS (2 * SENDERS)   /* completion queue */
-#define ASLEEP (EVENTS + 1)    /* indices->sleeping */
+#define SLEEPING (EVENTS + 1)    /* indices->sleeping */
 byte memory[2 * SENDERS + 2];
-chan buffer[THREADS] = [4] of { byte, byte }; /* where, what */
-hidden byte where, what;
+chan buffer[THREADS] = [4] of { byte, byte }; /* address, value */
+hidden byte address, value;
 
-#define SLEEPING 1 /* bit of `attention`; the count of sleeps is above */
+/* BCL_ATTENTION_SLEEPING: a bit of `attention`, below the count of sleeps */
+#define ATTENTION_SLEEPING 1
 
-bit object; /* written, not cleared */
+bit object; /* port->object: 1: written, and not cleared */
 bit card_lock;
-byte frames, sent_frames; /* in the rail; put there */
-byte due, sent_changes;	  /* timers of the card */
+byte frames, sent_frames; /* in the rail; sent */
+byte due_timers, sent_changes;	  /* timers of the card; all that became due */
 byte changes, events;	  /* under the lock */
 byte received;
 
 inline drain(thread)
 {
 	do
-	:: buffer[thread]?where, what -> memory[where] = what
+	:: buffer[thread]?address, value -> memory[address] = value
 	:: empty(buffer[thread]) -> break
 	od;
-	where = 0
+	address = 0
 }
 
 inline wake()
@@ -67,7 +70,7 @@ inline wake()
 	d_step { drain(_pid); object = 1 }
 }
 
-/* ---- the card, for whoever has its lock ---- */
+/* ---- the card, run by the thread that has the lock ---- */
 
 inline lock()
 {
@@ -79,7 +82,7 @@ inline unlock()
 	d_step { drain(_pid); card_lock = 0 }
 }
 
-/* bcl_inproc_poll(), if the lock is free: a frame, or else what is due */
+/* bcl_inproc_poll(), if the lock is free: a frame, or else a timer */
 inline poll_card()
 {
 	if
@@ -90,24 +93,24 @@ inline poll_card()
 			events++;
 			buffer[_pid]!EVENTS, events;
 			if
-			:: memory[ASLEEP] -> wake() /* bcl_nic_port_wake() */
+			:: memory[SLEEPING] -> wake() /* bcl_nic_port_wake() */
 			:: else
 			fi
-		:: !frames && due ->
-			due--;
+		:: !frames && due_timers ->
+			due_timers--;
 			d_step { drain(_pid); changes++ };
 			if
-			:: memory[ASLEEP] -> wake() /* hal_node() */
+			:: memory[SLEEPING] -> wake() /* hal_node() */
 			:: else
 			fi
-		:: !frames && !due
+		:: !frames && !due_timers
 		fi;
 		unlock()
 	:: card_lock
 	fi
 }
 
-/* ---- those who bring something ---- */
+/* ---- the senders ---- */
 
 active [SENDERS] proctype sender()
 {
@@ -122,7 +125,7 @@ active [SENDERS] proctype sender()
 		fi;
 		attention = memory[ATTENTION(_pid)];
 		if
-		:: (attention & SLEEPING) && attention != woken ->
+		:: (attention & ATTENTION_SLEEPING) && attention != woken ->
 			woken = attention;
 			wake()
 		:: else
@@ -132,14 +135,14 @@ active [SENDERS] proctype sender()
 
 /* ---- the owner ---- */
 
-#define READY(sender) (memory[PUBLISHED(sender)] != seen[sender])
+#define IS_READY(sender) (memory[PUBLISHED(sender)] != seen[sender])
 
-/* bcl_port_stash(): the pairs, the card's queue, the news, the rails */
-inline look()
+/* bcl_port_stash(): the pairs, the card's queue, the changes of nodes */
+inline stash()
 {
 	for (i : 0 .. SENDERS - 1) {
 		if
-		:: READY(i) ->
+		:: IS_READY(i) ->
 			seen[i]++;
 			received++;
 			found = 1
@@ -162,11 +165,11 @@ inline look()
 	fi
 }
 
-/* bcl_shm_sleep(), bcl_shm_awake(): all words, one after the other */
-inline set_all(value)
+/* bcl_watch_set(): all attention words, one after another */
+inline watch_set(word)
 {
 	for (i : 0 .. SENDERS - 1) {
-		buffer[_pid]!ATTENTION(i), value
+		buffer[_pid]!ATTENTION(i), word
 	}
 }
 
@@ -182,11 +185,12 @@ inline barrier()
 	fi
 }
 
-inline ready_again()
+/* is_ready() of all pairs */
+inline any_ready()
 {
 	for (i : 0 .. SENDERS - 1) {
 		if
-		:: READY(i) -> found = 1
+		:: IS_READY(i) -> found = 1
 		:: else
 		fi
 	}
@@ -199,45 +203,45 @@ active proctype owner()
 
 	assert(_pid == OWNER);
 	do
-	:: received == ALL -> break
+	:: received == ALL_EVENTS -> break
 	:: else ->
 		found = 0;
-		look();
+		stash();
 		if
 		:: found
 		:: !found ->
 			/* bcl_port_arm() */
-			buffer[_pid]!ASLEEP, 1;
+			buffer[_pid]!SLEEPING, 1;
 			lock();
 			unlock();
 			sleeps = sleeps + 2;
-			set_all(sleeps + SLEEPING);
+			watch_set(sleeps + ATTENTION_SLEEPING);
 			barrier();
-			ready_again();
+			any_ready();
 			poll_card();
 			if
 			:: found
-			:: !found -> look()
+			:: !found -> stash()
 			fi;
 			if
 			:: found
 			:: !found -> object || frames /* env->wait() */
 			fi;
 			/* bcl_port_disarm() */
-			set_all(0);
-			buffer[_pid]!ASLEEP, 0;
+			watch_set(0);
+			buffer[_pid]!SLEEPING, 0;
 			d_step { drain(_pid); object = 0 };
 			poll_card()
 		fi
 	od
 }
 
-/* bcl_helper: looks in now and then, too, whoever is asleep */
+/* transport/helper.c: looks now and then, whether or not the owner sleeps */
 active proctype helper()
 {
 	assert(_pid == HELPER);
 end:	do
-	:: frames || due -> poll_card()
+	:: frames || due_timers -> poll_card()
 	od
 }
 
@@ -246,18 +250,20 @@ active proctype world()
 	byte i;
 end:	do
 	:: d_step { sent_frames < FRAMES -> sent_frames++; frames++ }
-	:: d_step { sent_changes < CHANGES -> sent_changes++; due++ }
-	:: d_step { buffer[0]?where, what -> memory[where] = what }
-	:: d_step { buffer[SENDERS - 1]?where, what -> memory[where] = what }
-	:: d_step { buffer[OWNER]?where, what -> memory[where] = what }
-	:: d_step { buffer[HELPER]?where, what -> memory[where] = what }
+	:: d_step { sent_changes < CHANGES -> sent_changes++; due_timers++ }
+	:: d_step { buffer[0]?address, value -> memory[address] = value }
+	:: d_step {
+		buffer[SENDERS - 1]?address, value -> memory[address] = value
+	   }
+	:: d_step { buffer[OWNER]?address, value -> memory[address] = value }
+	:: d_step { buffer[HELPER]?address, value -> memory[address] = value }
 	od
 }
 
-/* Blocked for ever if a wake-up is lost. */
+/* If a wake-up is lost this process is blocked for ever. */
 active proctype user()
 {
-	received == ALL
+	received == ALL_EVENTS
 }
 
-ltl all_received { <> (received == ALL) }
+ltl all_received { <> (received == ALL_EVENTS) }

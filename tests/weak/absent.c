@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that the code under test never calls, unless the test defines the
+/* Functions that the code under test calls only in tests that define the
  * function. */
 #include "tests/weak/weak.h"
 

@@ -81,8 +81,8 @@ static void sleep_and_receive(void)
 	weak_until(poll_all(&event));
 }
 
-/* The sender may have looked at the attention word before its pair became
- * silent, without a fence. The receiver looks at the silent pair again after a
+/* The sender may have loaded the attention word before the pair became silent,
+ * without a fence. The receiver looks at the silent pair again after a
  * while. */
 static void become_silent_and_receive(void)
 {

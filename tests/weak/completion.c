@@ -16,18 +16,18 @@ enum {
 	MESSAGES = 5, /* two laps, and one message */
 };
 
-/* The card's. */
+/* Of the card. */
 static struct bcl_card card;
 static struct nic_port nic;
 
-/* Shared. */
+/* Shared by card and port. */
 static struct bcl_completion sends[ENTRIES], receives[ENTRIES];
 static struct bcl_port_indices indices;
 static uint8_t blocks[ENTRIES * (BCL_BLOCK_SIZE + BCL_BLOCK_SHORT)];
 static _Atomic uint32_t news;
 static _Atomic uint32_t woken;
 
-/* The port's. */
+/* Of the port. */
 static struct bcl_host_port queues;
 static struct bcl_port port = { .card = &queues };
 static struct bcl_peer peer = { .state = BCL_PEER_UP };
@@ -53,7 +53,7 @@ bool bcl_host_sent(struct bcl_port *of, const struct bcl_completion *completion,
 	return true;
 }
 
-/* ---- the card in this process, that is, its lock ---- */
+/* ---- the card in this process: the lock ---- */
 
 static struct bcl_inproc host;
 static struct bcl_context context;
@@ -89,7 +89,7 @@ static void wake(void *of, uint16_t number)
 	atomic_fetch_or_explicit(&woken, 1, memory_order_acq_rel);
 }
 
-/* ---- before ---- */
+/* ---- before each execution ---- */
 
 static void set_up_card(void)
 {

@@ -39,7 +39,7 @@ struct thread {
 	jmp_buf start;
 	int awaited;
 	struct graph_request request;
-	unsigned next;	  /* index of its next event */
+	unsigned next;	  /* index of the next event */
 	unsigned reads;	  /* atomic reads so far */
 	unsigned tried;	  /* reads of the attempt in vain, if BLOCKED */
 	unsigned unknown; /* plain writes whose value is not known yet */
@@ -53,8 +53,8 @@ static struct {
 	struct thread threads[WEAK_THREADS];
 	struct thread *current; /* NULL: not in a thread */
 	struct graph graph;
-	bool done[GRAPH_EVENTS];	   /* events done in this run, */
-	uint16_t when[GRAPH_EVENTS], time; /* and the order */
+	bool done[GRAPH_EVENTS];	   /* events done in this run */
+	uint16_t when[GRAPH_EVENTS], time; /* the order of these events */
 	bool again;			   /* a new atomic word: begin again */
 	uint64_t run;
 } world;
@@ -313,8 +313,8 @@ static bool is_stale(const struct graph_event *read)
 	return false;
 }
 
-/* True if the thread waits although the values that the thread reads are as new
- * as they will ever be. */
+/* True if the thread waits although no thread will write newer values than the
+ * thread has read. */
 static bool waits_for_ever(const struct thread *thread)
 {
 	const struct graph *graph = &world.graph;

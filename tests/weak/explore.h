@@ -21,8 +21,8 @@ const struct graph_clock *explore_clock(void);
 unsigned explore_next(void);
 /* The number of the run. */
 uint64_t explore_run(void);
-/* Memory that was taken for plain memory is an atomic word: the exploration
- * begins again. */
+/* An atomic access found a word in memory that counted as plain until then: the
+ * exploration begins again. */
 void explore_again(void);
 /* A data race of the thread that runs, at `where` in the code, with the thread
  * `thread`, at `other`. */

@@ -43,7 +43,7 @@ static void set_up_three(void)
 	set_up(3);
 }
 
-/* A first call in vain may set a flag for which other members wait. */
+/* The first call in vain may set a flag for which other members wait. */
 static void finish(unsigned me, struct bcl_node_op *op)
 {
 	if (!bcl_node_advance(&nodes[me], op, 0))
@@ -194,7 +194,7 @@ static void turns(unsigned me)
 	allgather(me, 3, LONG);
 }
 
-/* A root runs ahead of the next writer, and the writer hears of that late. */
+/* A root runs ahead. The next writer learns late how far the root is. */
 static void mixture(unsigned me)
 {
 	broadcast(me, 0, 0, SHORT);

@@ -16,7 +16,7 @@ enum {
 	WORDS = 2, /* a word is a piece */
 	FIRST = 5, /* the value at first */
 	PUT = 7,   /* the value that the user puts */
-	AFTER = 9, /* the owner's value, once the memory is back */
+	AFTER = 9, /* the value that the owner writes in the end */
 };
 
 static uint64_t words[WORDS], buffer[WORDS];
@@ -143,7 +143,7 @@ static void grant_and_release(void)
 	release();
 }
 
-/* ---- the user: its helper, the owner of its port ---- */
+/* ---- the user: the helper, the owner of the port ---- */
 
 static void help(void)
 {

@@ -119,7 +119,8 @@ unsigned graph_place_of(const struct graph *graph, int write);
 unsigned graph_position(const struct graph *graph,
 			const struct graph_event *event);
 /* The last place on a word. The newest place that the next event of a thread
- * knows of: the event can only read from this place on and write after it. */
+ * knows: the event can only read from this place on, and write after the
+ * place. */
 unsigned graph_last(const struct graph *graph, unsigned word);
 unsigned graph_newest(const struct graph *graph, unsigned thread,
 		      unsigned index, unsigned word);

@@ -122,7 +122,7 @@ static void push_redirected(struct graph *graph, unsigned read)
 	}
 }
 
-/* The last event writes: earlier reads may take their value from it. */
+/* The last event is a write, from which earlier reads may take their values. */
 static void redirect_reads(const struct graph *graph)
 {
 	static struct graph copy;
@@ -150,7 +150,7 @@ static void redirect_reads(const struct graph *graph)
 		copy.n = graph->n;
 		memcpy(copy.events, graph->events,
 		       graph->n * sizeof(struct graph_event));
-		/* the read does not write until its value is known */
+		/* a read-modify-write has no place before the value is known */
 		graph_unplace(&copy, &copy.events[read]);
 		copy.events[read].writes = false;
 		graph_restrict(&copy, keep);

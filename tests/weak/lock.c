@@ -187,7 +187,8 @@ static void serve(void)
 	bcl_inproc_unlock(&host, NULL);
 }
 
-/* A call that must take effect, such as a post: waits for the lock. */
+/* A call that must take effect, such as a post: the thread waits for the
+ * lock. */
 static void command(void)
 {
 	bcl_inproc_lock(&host, NULL);

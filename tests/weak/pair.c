@@ -7,7 +7,7 @@ enum {
 	LONG = BCL_MESSAGE_MAX, /* 69 slots, about a quarter of the ring */
 	QUARTER = 64 * BCL_SLOT_SIZE - BCL_SLOT_HEAD,
 	LAPS = 8, /* messages in two laps */
-	/* bytes: in the line alone; with part, with all of the line beside */
+	/* bytes: in the line alone; with part, with all of the adjacent line */
 	TINY = 8,
 	SHORT = 24,
 	LINE = BCL_SLOT_PAYLOAD,
@@ -129,8 +129,8 @@ static void receive_some(void)
 	receive(1, 4, TINY);
 }
 
-/* The first message comes by the line. The next messages are taken in a row
- * where they lie. */
+/* The first message comes by the line. The receiver takes the next messages in
+ * a row, in their slots. */
 static void receive_row(void)
 {
 	static const size_t lengths[] = { LINE, SHORT, TINY };
@@ -140,7 +140,8 @@ static void receive_row(void)
 		take(1, i + 2, lengths[i]);
 }
 
-/* Messages use the line alone, then also half, then all of the line beside. */
+/* Messages use the line alone, then also part, then all of the adjacent
+ * line. */
 static size_t line_length(uint64_t i)
 {
 	static const uint8_t lengths[] = { TINY, SHORT, LINE };

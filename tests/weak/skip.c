@@ -2,7 +2,7 @@
 /*
  * The writer of a ring turns back to the start of the ring: shm/pair.c, where
  * the writer asks for room. In this test the marks are every 16 slots, closer
- * than outside (skip.weak).
+ * than in the library (skip.weak).
  */
 #include <stdio.h>
 
@@ -14,10 +14,10 @@ enum {
 	MESSAGES = 16,				    /* two marks and more */
 };
 
-static unsigned turned, went_on; /* executions */
+static unsigned turned, went_on; /* numbers of executions */
 
-/* The test writes only the last word of a message: the second slot may still
- * have a header of the lap before. */
+/* The test writes only the last word of a message, so that the second slot may
+ * still have a header of the previous lap. */
 static uint64_t *last_word(void *payload)
 {
 	return (uint64_t *)((char *)payload + LENGTH - 8);

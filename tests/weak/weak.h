@@ -43,7 +43,7 @@ int weak_main(const struct weak_test *tests);
 
 /* ---- for set_up() ---- */
 
-/* The `size` bytes at `again` are the same memory as those at `memory`. */
+/* The `size` bytes at `again` are the same memory as at `memory`. */
 void weak_alias(void *memory, void *again, size_t size);
 
 /* ---- for threads ---- */
@@ -68,8 +68,8 @@ unsigned weak_reads(void);
 	} while (0)
 
 /*
- * The heavy fence of an asymmetric pair: the sleeper's membarrier. Its partner,
- * the light fence, is atomic_signal_fence(memory_order_seq_cst), which costs
+ * The heavy fence of an asymmetric pair: the sleeper's membarrier. The partner
+ * is the light fence, atomic_signal_fence(memory_order_seq_cst), which costs
  * nothing. A heavy fence is ordered with heavy, full and light fences, a light
  * fence only with heavy fences. (C++ proposal P1202.)
  */

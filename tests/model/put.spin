@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# One after the other, tags repeat; two at a time; two who put; one of them dies,
-# and what comes late meets the other team's window; who opens windows dies; a
-# ring of one block; the end.
+# One operation after another, so that tags repeat; two at a time; two senders;
+# a sender dies, and its late pieces meet the window of the next team; the owner
+# dies; a ring of one block; the end of all operations.
 safe -DOPERATIONS=3
 safe -DOPERATIONS=3 -DRUNNING=2 -DDUPLICATES=0
 safe -DSENDERS=2 -DOPERATIONS=2 -DPIECES=1
