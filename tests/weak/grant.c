@@ -28,7 +28,6 @@ static struct bcl_event ended; /* the user's access */
 
 /* ---- functions that the code under test calls ---- */
 
-
 enum bcl_status bcl_event_push(struct bcl_port *port,
 			       const struct bcl_event *event)
 {
