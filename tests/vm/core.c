@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* SPDX-License-Identifier: MIT */
 /*
  * A kernel module that runs the unit tests of the card core (tests/unit/
  * test_card_*.c) inside a kernel, when it is loaded: with the kernel's flags,

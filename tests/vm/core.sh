@@ -43,8 +43,8 @@ ccflags-y := -I$PWD/tests/vm/check -I$PWD/kmod/shim -I$PWD/include -I$PWD \
 KBUILD
 vm_modules "$headers" "$scratch"
 
-vm_root "$scratch/root"
-cp "$scratch/card_core.ko" "$scratch/root/"
-echo "insmod /card_core.ko seeds=${LONG:+1}2" >"$scratch/root/run"
-vm_boot "$scratch/root" "$image" "$scratch/console" 280 || exit
+vm_root "$scratch/guest"
+cp "$scratch/card_core.ko" "$scratch/guest/"
+echo "insmod card_core.ko seeds=${LONG:+1}2" >"$scratch/guest/run"
+vm_boot "$scratch/guest" "$image" "$scratch/console" 280 || exit
 grep -ao '[0-9]* checks, 0 failures' "$scratch/console"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* SPDX-License-Identifier: MIT */
 /* C's <assert.h> for tests in a kernel module. */
 #include "check.h"
 

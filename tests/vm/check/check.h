@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* SPDX-License-Identifier: MIT */
 /*
  * The part of Check's interface that the tests of the card core use, for a
  * kernel module: core.c runs each test in a thread of its own, which ends at

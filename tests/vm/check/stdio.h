@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* SPDX-License-Identifier: MIT */
 /* C's <stdio.h> for tests in a kernel module. */
 #ifndef BCL_VM_STDIO_H
 #define BCL_VM_STDIO_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* SPDX-License-Identifier: MIT */
 /* C's <stdlib.h> for tests in a kernel module: memory from the kernel's
  * allocators. */
 #ifndef BCL_VM_STDLIB_H

@@ -1,2 +1,2 @@
-/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* SPDX-License-Identifier: MIT */
 #include <linux/string.h>
