@@ -45,6 +45,6 @@ vm_modules "$headers" "$scratch"
 
 vm_root "$scratch/guest"
 cp "$scratch/card_core.ko" "$scratch/guest/"
-echo "insmod card_core.ko seeds=${LONG:+1}2" >"$scratch/guest/run"
+echo "insmod card_core.ko seeds=$((${LONG:+2} + 2))" >"$scratch/guest/run"
 vm_boot "$scratch/guest" "$image" "$scratch/console" 280 || exit
 grep -ao '[0-9]* checks, 0 failures' "$scratch/console"
