@@ -437,7 +437,7 @@ static void hal_learn(void *arg, uint32_t index, unsigned rail)
 static void wake_port(struct bcl_inproc *host, const struct bcl_host_seat *seat)
 {
 	bcl_count(host->setup.counters, host_wakes);
-	host->env->wake(host->env->world, seat->object);
+	host->setup.env->wake(host->setup.env->world, seat->object);
 }
 
 /* All sleeping owners must report the change, regardless of the thread that

@@ -112,7 +112,6 @@ struct bcl_inproc {
 
 	/* Below: constant, or protected by the lock. */
 	struct bcl_host_setup setup;
-	const struct bcl_env *env; /* setup.env */
 	struct bcl_card *card;
 	struct bcl_hal hal;
 	struct bcl_rail_sink sink;
@@ -243,9 +242,9 @@ static inline uint64_t bcl_inproc_now(struct bcl_inproc *host)
 
 	if (host->now)
 		return host->now;
-	cycles = host->env->real_time ? bcl_cycles() : 0;
+	cycles = host->setup.env->real_time ? bcl_cycles() : 0;
 	if (!cycles || cycles - host->clock_cycles > BCL_INPROC_CLOCK) {
-		host->clock = host->env->now(host->env->world);
+		host->clock = host->setup.env->now(host->setup.env->world);
 		host->clock_cycles = cycles;
 	}
 	host->now = host->clock;

@@ -25,11 +25,11 @@ static void take_bias(struct bcl_inproc *host, uint32_t bias)
 	bcl_assert(bias - BCL_INPROC_BIASED < BCL_INPROC_PORTS);
 	/* Pairs with the compiler's fence in bcl_inproc_enter(): either the
 	 * owner finds the lock taken, or this thread finds seat->inside. */
-	host->env->barrier(host->env->world);
+	host->setup.env->barrier(host->setup.env->world);
 	/* Acquire: the owner's work under the bias. Pairs with
 	 * bcl_inproc_unlock(). */
 	while (atomic_load_explicit(&seat->inside, memory_order_acquire))
-		host->env->yield(host->env->world);
+		host->setup.env->yield(host->setup.env->world);
 }
 
 static bool in_use(uint32_t lock)
@@ -57,7 +57,7 @@ bool bcl_inproc_take(struct bcl_inproc *host)
 void bcl_inproc_lock(struct bcl_inproc *host, struct bcl_host_seat *seat)
 {
 	while (!bcl_inproc_try_lock(host, seat))
-		host->env->yield(host->env->world);
+		host->setup.env->yield(host->setup.env->world);
 }
 
 bool bcl_inproc_ask_or_lock(struct bcl_inproc *host)

@@ -12,7 +12,7 @@ enum {
 /* The card gives the lowest free index, so nearly all entries are in use. */
 static bool make_room(struct bcl_inproc *host, uint32_t index)
 {
-	const struct bcl_env *env = host->env;
+	const struct bcl_env *env = host->setup.env;
 	uint32_t n = host->nnodes ? host->nnodes : FEW;
 	struct bcl_inproc_node *nodes;
 

@@ -86,7 +86,8 @@ static void open_kind(struct bcl_inproc *host, const struct bcl_rail_kind *kind)
 		of.rails = RAILS_PER_KIND;
 	if (!of.rails || (!kind->several && room > of.rails))
 		room = of.rails;
-	n = kind->open(host->env, setup->config, setup->card, rails, room, why);
+	n = kind->open(host->setup.env, setup->config, setup->card, rails, room,
+		       why);
 	if (*why)
 		snprintf(base->line[base->nlines++], BCL_HOST_LINE, "%s", why);
 	for (i = 0; i < n; i++)
@@ -101,7 +102,7 @@ static void open_rails(struct bcl_inproc *host)
 	/* Kinds that can use any number of ends come last and take the
 	 * remaining ends. */
 	for (several = 0; several < 2; several++)
-		for (kind = host->env->rails; kind && *kind; kind++)
+		for (kind = host->setup.env->rails; kind && *kind; kind++)
 			if ((*kind)->several == several)
 				open_kind(host, *kind);
 }
@@ -113,8 +114,8 @@ static enum bcl_status decorate_rails(struct bcl_inproc *host)
 	unsigned e;
 
 	if (config->trace[0])
-		status = bcl_trace_open(host->env, config, host->setup.card,
-					&host->trace);
+		status = bcl_trace_open(host->setup.env, config,
+					host->setup.card, &host->trace);
 	if (status)
 		return status;
 	/* The trace is outermost: it shows frames as the card sends and
@@ -123,8 +124,8 @@ static enum bcl_status decorate_rails(struct bcl_inproc *host)
 		struct bcl_inproc_end *end = &host->ends[e];
 
 		if (config->fault[0])
-			status = bcl_fault_wrap(host->env, config, end->number,
-						&end->rail);
+			status = bcl_fault_wrap(host->setup.env, config,
+						end->number, &end->rail);
 		if (!status && host->trace)
 			status = bcl_trace_wrap(host->trace, end->number,
 						&end->rail);
@@ -157,7 +158,8 @@ static enum bcl_status open_card(struct bcl_inproc *host)
 	host->arena_size = bcl_card_arena(
 		&config, BCL_INPROC_PORTS, BCL_INPROC_CONNECTIONS,
 		BCL_INPROC_PORTS * BCL_INPROC_CHANNELS);
-	host->arena = host->env->allocate(host->env->world, host->arena_size);
+	host->arena = host->setup.env->allocate(host->setup.env->world,
+						host->arena_size);
 	if (!host->arena)
 		return BCL_ERR_NOMEM;
 	host->hal = bcl_inproc_hal;
@@ -168,7 +170,7 @@ static enum bcl_status open_card(struct bcl_inproc *host)
 
 static void release_host(struct bcl_inproc *host)
 {
-	const struct bcl_env *env = host->env;
+	const struct bcl_env *env = host->setup.env;
 	unsigned e;
 
 	for (e = 0; e < host->nends; e++)
@@ -200,7 +202,7 @@ static void tell_none(const struct bcl_inproc *host, char why[BCL_HOST_WHY])
 static enum bcl_status set_up_host(struct bcl_inproc *host,
 				   char why[BCL_HOST_WHY])
 {
-	const struct bcl_env *env = host->env;
+	const struct bcl_env *env = host->setup.env;
 	enum bcl_status status;
 
 	open_rails(host);
@@ -266,7 +268,6 @@ enum bcl_status bcl_inproc_open(const struct bcl_host_setup *setup,
 	host->base.ops = env->card;
 	host->base.card = setup->card;
 	host->setup = *setup;
-	host->env = env;
 	host->sink = bcl_inproc_sink;
 	host->sink.host = host;
 	atomic_store_explicit(&host->base.deadline, UINT64_MAX,

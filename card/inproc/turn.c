@@ -109,7 +109,7 @@ static void start_rest(struct bcl_inproc *host, struct bcl_inproc_end *own)
 
 	if (bytes > own->rail->limits.window)
 		bytes = own->rail->limits.window;
-	if (bytes && host->env->real_time)
+	if (bytes && host->setup.env->real_time)
 		own->rest = bcl_inproc_now(host) + bytes / REST_BYTES_PER_NS;
 }
 

@@ -136,7 +136,7 @@ static void set_up(void)
 	freed = ended = 0;
 	woken = 0;
 	host.base.ops = &ops;
-	host.env = &env;
+	host.setup.env = &env;
 	host.lock = BCL_INPROC_FREE;
 	context.card = &host.base;
 	port.context = &context;

@@ -86,7 +86,7 @@ static void set_up(void)
 	sum = 0;
 	host.setup.counters = &counters;
 	host.setup.barrier = true;
-	host.env = &env;
+	host.setup.env = &env;
 	host.lock = BCL_INPROC_FREE;
 	host.base.deadline = 0;
 	host.now = host.clock = host.clock_cycles = 0;

@@ -20,17 +20,6 @@ static void close_fd(struct bcl_connection *c, int *fd)
 	*fd = -1;
 }
 
-static void close_watched(struct bcl_connection *c, int *fd)
-{
-	const struct bcl_env *env = bcl_shm_env(c->shm);
-
-	/* Removed explicitly, because closing may not: a forked child may hold
-	 * the file open. */
-	if (*fd >= 0)
-		env->shm_host->group_remove(env->world, c->shm->group, *fd);
-	close_fd(c, fd);
-}
-
 bool bcl_connection_watch(struct bcl_connection *c, int fd)
 {
 	const struct bcl_env *env = bcl_shm_env(c->shm);
@@ -69,9 +58,13 @@ void bcl_connection_hang_up(struct bcl_connection *c)
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 
 	bcl_assert(bcl_is_locked(&c->shm->lock));
-	if (c->socket >= 0)
-		env->shm_host->hang_up(env->world, c->socket);
-	close_watched(c, &c->socket);
+	if (c->socket < 0)
+		return;
+	env->shm_host->hang_up(env->world, c->socket);
+	/* Removed explicitly, because closing may not: a child may hold the
+	 * file open. */
+	env->shm_host->group_remove(env->world, c->shm->group, c->socket);
+	close_fd(c, &c->socket);
 }
 
 /* Give back all resources that are shared with the peer. */
