@@ -23,12 +23,12 @@ holds() {
 }
 
 holds 1 <<-'EXPECTED'
-	psend to precv: 1.0 times, in old memory, awake
-	packed: 4.0 times, in old memory, awake
-	several packed: 4.0 times, in old memory, awake
+	psend to precv: 1.0 times, in old memory, patient
+	packed: 4.0 times, in old memory, patient
+	several packed: 4.0 times, in old memory, patient
 EXPECTED
 holds 2 node1 <<-'EXPECTED'
-	psend to precv: 0.0 times, in old memory, awake
-	packed: 3.0 times, in old memory, awake
-	several packed: 3.0 times, in old memory, awake
+	psend to precv: 0.0 times, in old memory, patient
+	packed: 3.0 times, in old memory, patient
+	several packed: 3.0 times, in old memory, patient
 EXPECTED
