@@ -25,7 +25,7 @@ check_PROGRAMS += $(unit_tests)
 TESTS = $(unit_tests) $(fuzzers) $(lone_tests) $(system_tests)
 
 EXTRA_DIST += %D%/await.bash %D%/driver %D%/mutants.bash %D%/tier.h
-TEST_SECONDS = 300
+TEST_SECONDS = 600
 TEST_EXTENSIONS = .sh .fuzz .mpich .spin .weak
 LOG_DRIVER = $(srcdir)/tests/driver
 SH_LOG_DRIVER = $(LOG_DRIVER)
