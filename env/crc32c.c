@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CRC32C by table, by the crc32 instruction, in three lanes, and by carry-less
- * multiplication; see crc32c.h.
+ * CRC32C by table, by the crc32 instruction, and by carry-less multiplication
+ * in registers of 128 and 512 bits; see crc32c.h.
  *
  * Polynomials over GF(2) are stored reflected: bit i of an n-bit word is the
  * coefficient of x^(n-1-i). Folding by carry-less multiplication follows Gopal
  * et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
- * Instruction", Intel 2009. The three lanes follow "Fast CRC Computation for
- * iSCSI Polynomial Using CRC32 Instruction", Intel 2011. All constants are
- * powers of x modulo 0x11edc6f41.
+ * Instruction", Intel 2009. All constants are powers of x modulo 0x11edc6f41.
  */
 #include "env/crc32c.h"
 
@@ -21,9 +19,8 @@ enum {
 	SEGMENT = sizeof(struct bcl_frame_header), /* the first segment
 						    * begins behind the
 						    * checksums */
-	LANES_MIN = 3 * 64,			   /* bytes; below, one lane */
-	/* Bytes; below, no 512-bit registers. */
-	WIDE_MIN = 256,
+	FOLD_MIN = 128, /* bytes; below, only the crc32 instruction */
+	WIDE_MIN = 256, /* bytes; below, no 512-bit registers */
 };
 
 static const uint32_t table[256] = {
@@ -98,7 +95,7 @@ static bool always_usable(void)
 #include <immintrin.h>
 
 #define WITH_CRC  __attribute__((target("sse4.2")))
-#define WITH_MUL  __attribute__((target("sse4.2,pclmul")))
+#define WITH_FOLD __attribute__((target("sse4.2,pclmul")))
 #define WITH_WIDE __attribute__((target("sse4.2,pclmul,avx512f,vpclmulqdq")))
 
 static inline uint64_t load64(const uint8_t *p)
@@ -166,82 +163,6 @@ WITH_CRC static uint32_t headers_by_words(const uint8_t *p)
 }
 
 /*
- * Bytes of a lane, and the factors that move a checksum over one lane and over
- * two lanes: x^(8n - 33) for n bytes. (The product of two reflected words is
- * one bit low, and the crc32 instruction multiplies by x^32.)
- */
-static const struct lane {
-	uint32_t length;
-	uint32_t over_one, over_two;
-} lanes[] = {
-	{ 1024, 0x170076fa, 0xa51b6135 },
-	{ 448, 0x1b03397f, 0x68bce87a },
-	{ 160, 0x878a92a7, 0xbac2fd7b },
-	{ 64, 0x9e4addf8, 0x0d3b6092 },
-};
-
-WITH_MUL static inline uint64_t move_crc(uint64_t crc, uint32_t over)
-{
-	__m128i product =
-		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)crc),
-				     _mm_cvtsi32_si128((int)over), 0);
-
-	return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
-}
-
-/* Loads 8 bytes, and also copies them to `at`, unless `at` is NULL. */
-static inline uint64_t load_and_copy(const uint8_t *p, uint8_t *at)
-{
-	uint64_t v = load64(p);
-
-	if (at)
-		memcpy(at, &v, sizeof(v));
-	return v;
-}
-
-/* In three lanes; `to` as for in_words(). */
-WITH_MUL static inline uint32_t in_lanes(uint32_t start, uint8_t *to,
-					 const uint8_t *p, size_t length)
-{
-	uint64_t a = (uint32_t)~start;
-	const struct lane *lane;
-
-	for (lane = lanes; lane < lanes + 4; lane++) {
-		const size_t n = lane->length;
-
-		while (length >= 3 * n) {
-			uint64_t b = 0, c = 0;
-			size_t i;
-
-#define TAKE(at) load_and_copy(p + (at), to ? to + (at) : NULL)
-			for (i = 0; i < n; i += 8) {
-				a = _mm_crc32_u64(a, TAKE(i));
-				b = _mm_crc32_u64(b, TAKE(n + i));
-				c = _mm_crc32_u64(c, TAKE(2 * n + i));
-			}
-#undef TAKE
-			a = move_crc(a, lane->over_two) ^
-			    move_crc(b, lane->over_one) ^ c;
-			p += 3 * n;
-			to = to ? to + 3 * n : NULL;
-			length -= 3 * n;
-		}
-	}
-	return in_words((uint32_t)~a, to, p, length);
-}
-
-WITH_MUL static uint32_t by_lanes(uint32_t crc, const void *data, size_t length)
-{
-	return in_lanes(crc, NULL, data, length);
-}
-
-WITH_MUL static uint32_t copy_lanes(uint32_t crc, void *to, const void *data,
-				    size_t length)
-{
-	return in_lanes(crc, to, data, length);
-}
-
-/*
  * Factors that move 128 bits over a distance of d bits: x^(d + 63) for the
  * first word, x^(d - 1) for the second, as reflected 64-bit words.
  */
@@ -262,21 +183,84 @@ WITH_MUL static uint32_t copy_lanes(uint32_t crc, void *to, const void *data,
 #define PAIR(pair) ONE(pair)
 
 /* Returns value moved by `over`, plus next. */
-WITH_WIDE static inline __m512i fold_four(__m512i value, __m512i over,
-					  __m512i next)
-{
-	return _mm512_ternarylogic_epi64(
-		_mm512_clmulepi64_epi128(value, over, 0x00),
-		_mm512_clmulepi64_epi128(value, over, 0x11), next, 0x96);
-}
-
-WITH_WIDE static inline __m128i fold_one(__m128i value, __m128i over,
-					 __m128i next)
+WITH_FOLD static inline __m128i fold(__m128i value, __m128i over, __m128i next)
 {
 	return _mm_xor_si128(
 		_mm_xor_si128(_mm_clmulepi64_si128(value, over, 0x00),
 			      _mm_clmulepi64_si128(value, over, 0x11)),
 		next);
+}
+
+/* Loads 16 bytes, and also copies them to `at`, unless `at` is NULL. */
+WITH_FOLD static inline __m128i load_and_copy(const uint8_t *p, uint8_t *at)
+{
+	const __m128i value = _mm_loadu_si128((const void *)p);
+
+	if (at)
+		_mm_storeu_si128((void *)at, value);
+	return value;
+}
+
+/* Returns the CRC of 64 bytes of folded data and the less than 64 bytes behind
+ * it; `to` as for in_words(). */
+WITH_FOLD static inline uint32_t end_fold(const __m128i value[4], uint8_t *to,
+					  const uint8_t *p, size_t length)
+{
+	__m128i last = fold(value[2], PAIR(OVER_128), value[3]);
+	uint64_t crc;
+
+	last = fold(value[1], PAIR(OVER_256), last);
+	last = fold(value[0], PAIR(OVER_384), last);
+	crc = _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(last));
+	crc = _mm_crc32_u64(crc, (uint64_t)_mm_extract_epi64(last, 1));
+	if (to)
+		memcpy(to, p, length);
+	return (uint32_t)~continue_crc(crc, p, length);
+}
+
+/* In 128-bit registers, for at least 64 bytes; `to` as for in_words(). */
+WITH_FOLD static inline uint32_t in_fold(uint32_t start, uint8_t *to,
+					 const uint8_t *p, size_t length)
+{
+	__m128i value[4];
+	size_t at = 0;
+
+#define TAKE(n) load_and_copy(p + at + (n), to ? to + at + (n) : NULL)
+	value[0] = _mm_xor_si128(TAKE(0), _mm_cvtsi32_si128((int)~start));
+	value[1] = TAKE(16);
+	value[2] = TAKE(32);
+	value[3] = TAKE(48);
+	for (at = 64; length - at >= 64; at += 64) {
+		const __m128i over = PAIR(OVER_512);
+
+		value[0] = fold(value[0], over, TAKE(0));
+		value[1] = fold(value[1], over, TAKE(16));
+		value[2] = fold(value[2], over, TAKE(32));
+		value[3] = fold(value[3], over, TAKE(48));
+	}
+#undef TAKE
+	return end_fold(value, to ? to + at : NULL, p + at, length - at);
+}
+
+WITH_FOLD static uint32_t by_fold(uint32_t crc, const void *data, size_t length)
+{
+	return length < FOLD_MIN ? by_words(crc, data, length)
+				 : in_fold(crc, NULL, data, length);
+}
+
+WITH_FOLD static uint32_t copy_fold(uint32_t crc, void *to, const void *data,
+				    size_t length)
+{
+	return in_fold(crc, to, data, length);
+}
+
+/* As fold(), four values at once. */
+WITH_WIDE static inline __m512i fold_wide(__m512i value, __m512i over,
+					  __m512i next)
+{
+	return _mm512_ternarylogic_epi64(
+		_mm512_clmulepi64_epi128(value, over, 0x00),
+		_mm512_clmulepi64_epi128(value, over, 0x11), next, 0x96);
 }
 
 /* Loads 64 bytes, and also copies them to `at`, unless `at` is NULL. */
@@ -295,8 +279,7 @@ WITH_WIDE static inline uint32_t in_wide(uint32_t start, uint8_t *to,
 					 const uint8_t *p, size_t length)
 {
 	__m512i a, b, c, d;
-	__m128i last;
-	uint64_t crc;
+	__m128i value[4];
 	size_t at = 0;
 
 #define TAKE(n) load_and_copy_wide(p + at + (n), to ? to + at + (n) : NULL)
@@ -308,31 +291,24 @@ WITH_WIDE static inline uint32_t in_wide(uint32_t start, uint8_t *to,
 	for (at = 256; length - at >= 256; at += 256) {
 		const __m512i over = SAME(OVER_2048);
 
-		a = fold_four(a, over, TAKE(0));
-		b = fold_four(b, over, TAKE(64));
-		c = fold_four(c, over, TAKE(128));
-		d = fold_four(d, over, TAKE(192));
+		a = fold_wide(a, over, TAKE(0));
+		b = fold_wide(b, over, TAKE(64));
+		c = fold_wide(c, over, TAKE(128));
+		d = fold_wide(d, over, TAKE(192));
 	}
-	d = fold_four(a, SAME(OVER_1536), d);
-	d = fold_four(b, SAME(OVER_1024), d);
-	d = fold_four(c, SAME(OVER_512), d);
+	d = fold_wide(a, SAME(OVER_1536), d);
+	d = fold_wide(b, SAME(OVER_1024), d);
+	d = fold_wide(c, SAME(OVER_512), d);
 	for (; length - at >= 64; at += 64)
-		d = fold_four(d, SAME(OVER_512), TAKE(0));
+		d = fold_wide(d, SAME(OVER_512), TAKE(0));
 #undef TAKE
-	last = _mm512_extracti32x4_epi32(d, 3);
-	last = fold_one(_mm512_extracti32x4_epi32(d, 2), PAIR(OVER_128), last);
-	last = fold_one(_mm512_extracti32x4_epi32(d, 1), PAIR(OVER_256), last);
-	last = fold_one(_mm512_castsi512_si128(d), PAIR(OVER_384), last);
-	crc = _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(last));
-	crc = _mm_crc32_u64(crc, (uint64_t)_mm_extract_epi64(last, 1));
-	if (to)
-		memcpy(to + at, p + at, length - at);
-	return (uint32_t)~continue_crc(crc, p + at, length - at);
+	_mm512_storeu_si512(value, d);
+	return end_fold(value, to ? to + at : NULL, p + at, length - at);
 }
 
 WITH_WIDE static uint32_t by_wide(uint32_t crc, const void *data, size_t length)
 {
-	return length < WIDE_MIN ? by_lanes(crc, data, length)
+	return length < WIDE_MIN ? by_fold(crc, data, length)
 				 : in_wide(crc, NULL, data, length);
 }
 
@@ -354,7 +330,7 @@ static bool has_wide(void)
 	       __builtin_cpu_supports("sse4.2");
 }
 
-static bool has_lanes(void)
+static bool has_fold(void)
 {
 	return __builtin_cpu_supports("pclmul") &&
 	       __builtin_cpu_supports("sse4.2");
@@ -367,7 +343,7 @@ static bool has_words(void)
 	return false;
 }
 
-static bool has_lanes(void)
+static bool has_fold(void)
 {
 	return false;
 }
@@ -378,10 +354,10 @@ static bool has_wide(void)
 }
 
 #define by_words	 by_table
-#define by_lanes	 by_table
+#define by_fold		 by_table
 #define by_wide		 by_table
 #define copy_words	 copy_by_table
-#define copy_lanes	 copy_by_table
+#define copy_fold	 copy_by_table
 #define copy_wide	 copy_by_table
 #define headers_by_words headers_by_table
 
@@ -396,7 +372,7 @@ static uint32_t copy_by_table(uint32_t crc, void *to, const void *data,
 
 const struct bcl_crc32c_way bcl_crc32c_ways[] = {
 	{ "VPCLMULQDQ, 512 bits", has_wide, by_wide },
-	{ "crc32q in three lanes", has_lanes, by_lanes },
+	{ "PCLMULQDQ, 128 bits", has_fold, by_fold },
 	{ "crc32q", has_words, by_words },
 	{ "table", always_usable, by_table },
 };
@@ -406,22 +382,22 @@ const unsigned bcl_crc32c_nways =
 /* Each call asks the processor for its features, which is a load and a test. */
 uint32_t bcl_crc32c(uint32_t crc, const void *data, size_t length)
 {
-	if (length < LANES_MIN && has_words())
-		return by_words(crc, data, length);
 	if (length >= WIDE_MIN && has_wide())
 		return by_wide(crc, data, length);
-	return has_lanes() ? by_lanes(crc, data, length)
+	if (length >= FOLD_MIN && has_fold())
+		return by_fold(crc, data, length);
+	return has_words() ? by_words(crc, data, length)
 			   : by_table(crc, data, length);
 }
 
 uint32_t bcl_crc32c_copy(uint32_t crc, void *to, const void *data,
 			 size_t length)
 {
-	if (length < LANES_MIN && has_words())
-		return copy_words(crc, to, data, length);
 	if (length >= WIDE_MIN && has_wide())
 		return copy_wide(crc, to, data, length);
-	return has_lanes() ? copy_lanes(crc, to, data, length)
+	if (length >= FOLD_MIN && has_fold())
+		return copy_fold(crc, to, data, length);
+	return has_words() ? copy_words(crc, to, data, length)
 			   : copy_by_table(crc, to, data, length);
 }
 
