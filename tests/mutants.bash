@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-# For tests that prove that they can fail: versions of the tree's files that
-# lack one rule, mutants, each of which the test must catch. To be included.
+# For tests that prove that they can fail. A mutant is a version of one of the
+# tree's files that lacks one rule, and the test must catch each mutant. To be
+# included.
 #
 # NAME.mutants has one mutant a line, fields separated by tabs: a title, the
-# file, a sed expression that takes the rule away, and what `catch` wants
-# besides. Whoever includes this defines
+# file, a sed expression that takes the rule away, and further fields for
+# `catch`. The script that includes this file defines
 #
-#  catch FIELDS...: 0 if the test fails for the mutant, having printed how. The
-#	changed file is in the first of $roots, all others where they were
+#  catch FIELDS...: 0 if the test fails for the mutant, and prints how. The
+#	changed file is in the first of $roots, all other files where they were
 #
-# Everything runs in directories of its own, as many at a time as there are
+# Each mutant runs in a directory of its own, as many at a time as there are
 # processors.
 # shellcheck shell=bash
 scratch=$(mktemp -d)
@@ -17,7 +18,8 @@ trap 'rm -rf "$scratch"' EXIT
 roots=("${abs_top_srcdir:?}") # each hides the files of those behind it
 begun=0
 
-# begin COMMAND...: in a directory of its own, when a processor is free
+# begin COMMAND...: start the command in a directory of its own, when a processor
+# is free
 begin() {
 	local place=$scratch/run.$((begun += 1))
 	while (($(jobs -rp | wc -l) >= $(nproc))); do
@@ -30,7 +32,7 @@ begin() {
 	) &
 }
 
-# finish: wait for all that began, print what they did; 1: some failed
+# finish: wait for all commands that began, and print their output; 1: some failed
 finish() {
 	local i failed=0
 	wait
@@ -41,7 +43,7 @@ finish() {
 	return $failed
 }
 
-# find_file FILE: where it is
+# find_file FILE: print where the file is
 find_file() {
 	local root
 	for root in "${roots[@]}"; do
@@ -50,7 +52,7 @@ find_file() {
 	echo "$root/$1"
 }
 
-# change FILE SED ROOT: into another root; 1: nothing changed
+# change FILE SED ROOT: write the changed file into another root; 1: no change
 change() {
 	local from
 	from=$(find_file "$1")
@@ -73,7 +75,7 @@ judge() {
 	echo "caught: $1: $how"
 }
 
-# mutants TABLE: begin to judge them
+# mutants TABLE: begin to judge all mutants of the table
 mutants() {
 	local line fields
 	while read -r line; do
