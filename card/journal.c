@@ -80,7 +80,7 @@ void bcl_journal_memory(struct bcl_journal *journal, uint32_t used)
 
 enum bcl_status
 bcl_journal_port_open(struct bcl_journal *journal,
-		      const struct bcl_host_area areas[BCL_HOST_AREAS],
+		      const struct bcl_host_area areas[BCL_AREAS],
 		      const struct bcl_control *control)
 {
 	struct bcl_journal_port *port = calloc(1, sizeof(*port));
@@ -91,16 +91,14 @@ bcl_journal_port_open(struct bcl_journal *journal,
 	port->request_mask = control->port.nrequests - 1;
 	port->block_mask = control->port.nblocks - 1;
 	port->long_mask = control->port.nlongs - 1;
-	port->requests = (const void *)areas[BCL_HOST_AREA_REQUESTS].address;
-	port->submits =
-		(const void *)(port->requests + control->port.nrequests);
-	port->blocks = areas[BCL_HOST_AREA_BLOCKS].address;
-	port->indices = (const void *)areas[BCL_HOST_AREA_INDICES].address;
-	port->sends =
-		bcl_host_cq_open((void *)areas[BCL_HOST_AREA_SENDS].address,
-				 control->port.nrequests);
+	port->requests = (const void *)areas[BCL_AREA_REQUESTS].address;
+	port->submits = bcl_submits(port->requests, control->port.nrequests);
+	port->blocks = areas[BCL_AREA_BLOCKS].address;
+	port->indices = (const void *)areas[BCL_AREA_INDICES].address;
+	port->sends = bcl_host_cq_open((void *)areas[BCL_AREA_SENDS].address,
+				       control->port.nrequests);
 	port->receives =
-		bcl_host_cq_open((void *)areas[BCL_HOST_AREA_RECEIVES].address,
+		bcl_host_cq_open((void *)areas[BCL_AREA_RECEIVES].address,
 				 control->port.nreceives);
 	port->next = journal->ports;
 	journal->ports = port;

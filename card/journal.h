@@ -41,7 +41,7 @@ void bcl_journal_close(struct bcl_journal *journal, enum bcl_record_kind kind);
  * port is closed. */
 enum bcl_status
 bcl_journal_port_open(struct bcl_journal *journal,
-		      const struct bcl_host_area areas[BCL_HOST_AREAS],
+		      const struct bcl_host_area areas[BCL_AREAS],
 		      const struct bcl_control *control);
 void bcl_journal_port_close(struct bcl_journal *journal, uint32_t number);
 

@@ -32,17 +32,6 @@ enum {
 	BCL_HOST_BUSY = 0x7fffffff,
 };
 
-/* The areas of a port, the first five in the order of struct bcl_control. */
-enum bcl_host_area_kind {
-	BCL_HOST_AREA_REQUESTS,
-	BCL_HOST_AREA_SENDS,
-	BCL_HOST_AREA_RECEIVES,
-	BCL_HOST_AREA_BLOCKS,
-	BCL_HOST_AREA_INDICES,
-	BCL_HOST_AREA_BOUNCE, /* messages that a send copied */
-	BCL_HOST_AREAS,
-};
-
 struct bcl_host_area {
 	uint8_t *address;
 	size_t length;
@@ -169,7 +158,7 @@ struct bcl_host_ops {
 	 */
 	enum bcl_status (*port_open)(
 		struct bcl_host *host, int object,
-		const struct bcl_host_area areas[BCL_HOST_AREAS],
+		const struct bcl_host_area areas[BCL_AREAS],
 		struct bcl_control *control, struct bcl_host_seat **seat);
 	/* Neither card nor host touches the areas after the call. */
 	void (*port_close)(struct bcl_host *host, struct bcl_host_seat *seat);

@@ -49,7 +49,7 @@ struct bcl_host_seat {
 	int object;	  /* the owner's, to be woken */
 	uint32_t written; /* requests announced to the card */
 	uint32_t nrequests;
-	struct bcl_host_area areas[BCL_HOST_AREAS];
+	struct bcl_host_area areas[BCL_AREAS];
 };
 
 /* Runs when a rail may take frames again. */
@@ -157,7 +157,7 @@ struct bcl_host_seat *sim_seat_find(struct sim_firmware *firmware,
 
 /* The handle of an area, from 1 on. */
 static inline uint32_t sim_area_handle(const struct bcl_host_seat *seat,
-				       enum bcl_host_area_kind area)
+				       enum bcl_area area)
 {
 	return 1 + (uint32_t)(seat - seat->firmware->seats) * SIM_AREAS + area;
 }

@@ -247,10 +247,10 @@ static void close_card(struct bcl_host *host)
 
 /* ---- ports ---- */
 
-static enum bcl_status
-port_open(struct bcl_host *host, int object,
-	  const struct bcl_host_area areas[BCL_HOST_AREAS],
-	  struct bcl_control *control, struct bcl_host_seat **result)
+static enum bcl_status port_open(struct bcl_host *host, int object,
+				 const struct bcl_host_area areas[BCL_AREAS],
+				 struct bcl_control *control,
+				 struct bcl_host_seat **result)
 {
 	struct sim_firmware *firmware = firmware_of(host);
 	struct bcl_host_seat *seat = sim_seat_find(firmware, 0);
@@ -264,11 +264,11 @@ port_open(struct bcl_host *host, int object,
 	seat->written = 0;
 	seat->nrequests = control->port.nrequests;
 	memcpy(seat->areas, areas, sizeof(seat->areas));
-	control->port.requests = sim_area_handle(seat, BCL_HOST_AREA_REQUESTS);
-	control->port.sends = sim_area_handle(seat, BCL_HOST_AREA_SENDS);
-	control->port.receives = sim_area_handle(seat, BCL_HOST_AREA_RECEIVES);
-	control->port.blocks = sim_area_handle(seat, BCL_HOST_AREA_BLOCKS);
-	control->port.indices = sim_area_handle(seat, BCL_HOST_AREA_INDICES);
+	control->port.requests = sim_area_handle(seat, BCL_AREA_REQUESTS);
+	control->port.sends = sim_area_handle(seat, BCL_AREA_SENDS);
+	control->port.receives = sim_area_handle(seat, BCL_AREA_RECEIVES);
+	control->port.blocks = sim_area_handle(seat, BCL_AREA_BLOCKS);
+	control->port.indices = sim_area_handle(seat, BCL_AREA_INDICES);
 	status = charge_command(firmware, control, &ignored);
 	if (!status && firmware->trace.file)
 		status = bcl_journal_port_open(&firmware->trace.journal, areas,
@@ -300,7 +300,7 @@ static void port_close(struct bcl_host *host, struct bcl_host_seat *seat)
 static bool was_copied(const struct bcl_host_seat *seat,
 		       const struct bcl_memref *ref)
 {
-	const struct bcl_host_area *bounce = &seat->areas[BCL_HOST_AREA_BOUNCE];
+	const struct bcl_host_area *bounce = &seat->areas[BCL_AREA_BOUNCE];
 
 	return ref->handle == BCL_HANDLE_SELF &&
 	       ref->offset - (uintptr_t)bounce->address < bounce->length;
@@ -327,10 +327,10 @@ static void ring_doorbell(struct bcl_host *host, struct bcl_host_seat *seat)
 {
 	struct sim_firmware *firmware = firmware_of(host);
 	const struct bcl_port_indices *indices =
-		(void *)seat->areas[BCL_HOST_AREA_INDICES].address;
+		(void *)seat->areas[BCL_AREA_INDICES].address;
 	const struct bcl_request *requests =
-		(void *)seat->areas[BCL_HOST_AREA_REQUESTS].address;
-	const uint32_t *submits = (const void *)(requests + seat->nrequests);
+		(void *)seat->areas[BCL_AREA_REQUESTS].address;
+	const uint32_t *submits = bcl_submits(requests, seat->nrequests);
 	uint32_t made = indices->requests_made, i;
 	uint64_t ns = firmware->costs->trap;
 

@@ -41,7 +41,7 @@ static uint8_t *area_address(const struct bcl_host_seat *seat,
 	uint32_t index = (ref->handle - 1) % SIM_AREAS;
 	const struct bcl_host_area *area;
 
-	if (index >= BCL_HOST_AREAS || !seat->number)
+	if (index >= BCL_AREAS || !seat->number)
 		return NULL;
 	area = &seat->areas[index];
 	if (ref->offset > area->length ||
@@ -54,8 +54,8 @@ static bool on_the_card(const struct bcl_host_seat *seat, uint16_t port,
 			const struct bcl_memref *ref)
 {
 	return !port &&
-	       (ref->handle == sim_area_handle(seat, BCL_HOST_AREA_REQUESTS) ||
-		ref->handle == sim_area_handle(seat, BCL_HOST_AREA_INDICES));
+	       (ref->handle == sim_area_handle(seat, BCL_AREA_REQUESTS) ||
+		ref->handle == sim_area_handle(seat, BCL_AREA_INDICES));
 }
 
 /*
@@ -263,10 +263,10 @@ static void event_landed(struct sim_event *event)
 	struct bcl_completion *queue;
 
 	if (seat && move->queue == BCL_QUEUE_RECEIVES) {
-		queue = (void *)seat->areas[BCL_HOST_AREA_RECEIVES].address;
+		queue = (void *)seat->areas[BCL_AREA_RECEIVES].address;
 		queue[move->slot] = *entry;
 	} else if (seat) {
-		queue = (void *)seat->areas[BCL_HOST_AREA_SENDS].address;
+		queue = (void *)seat->areas[BCL_AREA_SENDS].address;
 		queue[move->slot] = *entry;
 	}
 	if (seat)

@@ -322,7 +322,7 @@ struct bcl_host_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 
 enum bcl_status
 bcl_inproc_port_open(struct bcl_host *host, int object,
-		     const struct bcl_host_area areas[BCL_HOST_AREAS],
+		     const struct bcl_host_area areas[BCL_AREAS],
 		     struct bcl_control *control, struct bcl_host_seat **seat);
 void bcl_inproc_port_close(struct bcl_host *host, struct bcl_host_seat *seat);
 

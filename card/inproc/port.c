@@ -32,7 +32,7 @@ static uint32_t first_area(const struct bcl_inproc *host,
  * closed again. */
 static enum bcl_status
 journal_new_port(struct bcl_inproc *host,
-		 const struct bcl_host_area areas[BCL_HOST_AREAS],
+		 const struct bcl_host_area areas[BCL_AREAS],
 		 const struct bcl_control *control)
 {
 	const struct bcl_control close = {
@@ -52,12 +52,12 @@ journal_new_port(struct bcl_inproc *host,
 
 static enum bcl_status
 occupy_seat(struct bcl_inproc *host, int object,
-	    const struct bcl_host_area areas[BCL_HOST_AREAS],
+	    const struct bcl_host_area areas[BCL_AREAS],
 	    struct bcl_control *control, struct bcl_host_seat *seat)
 {
 	uint32_t first = first_area(host, seat), handle = first + 1;
 	struct bcl_port_indices *indices =
-		(void *)areas[BCL_HOST_AREA_INDICES].address;
+		(void *)areas[BCL_AREA_INDICES].address;
 	enum bcl_status status;
 	uint32_t result;
 
@@ -66,12 +66,12 @@ occupy_seat(struct bcl_inproc *host, int object,
 	seat->object = object;
 	seat->made = (const _Atomic uint32_t *)&indices->requests_made;
 	seat->sleeping = (const _Atomic uint32_t *)&indices->sleeping;
-	memcpy(&host->areas[first], areas, BCL_HOST_AREAS * sizeof(*areas));
-	control->port.requests = handle + BCL_HOST_AREA_REQUESTS;
-	control->port.sends = handle + BCL_HOST_AREA_SENDS;
-	control->port.receives = handle + BCL_HOST_AREA_RECEIVES;
-	control->port.blocks = handle + BCL_HOST_AREA_BLOCKS;
-	control->port.indices = handle + BCL_HOST_AREA_INDICES;
+	memcpy(&host->areas[first], areas, BCL_AREAS * sizeof(*areas));
+	control->port.requests = handle + BCL_AREA_REQUESTS;
+	control->port.sends = handle + BCL_AREA_SENDS;
+	control->port.receives = handle + BCL_AREA_RECEIVES;
+	control->port.blocks = handle + BCL_AREA_BLOCKS;
+	control->port.indices = handle + BCL_AREA_INDICES;
 	status = bcl_inproc_command(host, control, &result);
 	if (!status && host->trace)
 		status = journal_new_port(host, areas, control);
@@ -82,7 +82,7 @@ occupy_seat(struct bcl_inproc *host, int object,
 
 enum bcl_status
 bcl_inproc_port_open(struct bcl_host *base, int object,
-		     const struct bcl_host_area areas[BCL_HOST_AREAS],
+		     const struct bcl_host_area areas[BCL_AREAS],
 		     struct bcl_control *control, struct bcl_host_seat **result)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
@@ -126,6 +126,6 @@ void bcl_inproc_port_close(struct bcl_host *base, struct bcl_host_seat *seat)
 	}
 	seat->number = 0;
 	memset(&host->areas[first_area(host, seat)], 0,
-	       BCL_HOST_AREAS * sizeof(*host->areas));
+	       BCL_AREAS * sizeof(*host->areas));
 	bcl_inproc_unlock(host, NULL);
 }

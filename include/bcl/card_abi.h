@@ -262,6 +262,51 @@ struct bcl_control {
 	};
 };
 
+/* The areas of a port, the first five in the order of struct bcl_control. */
+enum bcl_area {
+	BCL_AREA_REQUESTS,
+	BCL_AREA_SENDS,
+	BCL_AREA_RECEIVES,
+	BCL_AREA_BLOCKS,
+	BCL_AREA_INDICES,
+	BCL_AREA_BOUNCE, /* BCL_BLOCK_SIZE bytes for each request, for messages
+			  * that a send copies; not the card's */
+	BCL_AREAS,
+};
+
+/* Returns the bytes of an area of a port; the argument is a PORT_OPEN. */
+static inline uint64_t bcl_area_size(const struct bcl_control *open,
+				     enum bcl_area area)
+{
+	const uint64_t requests = open->port.nrequests;
+
+	switch (area) {
+	case BCL_AREA_REQUESTS:
+		return requests *
+		       (sizeof(struct bcl_request) + sizeof(uint32_t));
+	case BCL_AREA_SENDS:
+		return requests * sizeof(struct bcl_completion);
+	case BCL_AREA_RECEIVES:
+		return (uint64_t)open->port.nreceives *
+		       sizeof(struct bcl_completion);
+	case BCL_AREA_BLOCKS:
+		return bcl_blocks_size(open->port.nblocks, open->port.nlongs);
+	case BCL_AREA_INDICES:
+		return sizeof(struct bcl_port_indices);
+	case BCL_AREA_BOUNCE:
+		return requests * BCL_BLOCK_SIZE;
+	default:
+		return 0;
+	}
+}
+
+/* Returns submits[], in the area of n requests. */
+static inline uint32_t *bcl_submits(const struct bcl_request *requests,
+				    uint32_t n)
+{
+	return (uint32_t *)(uintptr_t)(requests + n);
+}
+
 /* States of a node; the transitions are in nicfw/node.c. */
 enum bcl_node_state {
 	BCL_NODE_CLOSED = 0,	 /* known; a request starts the handshake */

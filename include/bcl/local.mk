@@ -4,4 +4,4 @@
 bcldir = $(includedir)/bcl
 bcl_HEADERS = %D%/adi.h %D%/bcl.h %D%/boot.h %D%/coll.h %D%/status.h
 nodist_bcl_HEADERS = %D%/version.h
-noinst_HEADERS += %D%/wire.h %D%/card_abi.h
+noinst_HEADERS += %D%/wire.h %D%/card_abi.h %D%/card_device.h

@@ -38,72 +38,60 @@ static void *carve_memory(struct layout *layout, size_t size)
 	return here;
 }
 
-struct sizes {
-	uint32_t requests, receives, blocks, longs, channels;
-};
-
-static void lay_out_queues(struct bcl_host_port *queues, const struct sizes *n,
-			   struct bcl_host_area areas[BCL_HOST_AREAS],
+static void lay_out_queues(struct bcl_host_port *queues,
+			   const struct bcl_control *open,
+			   struct bcl_host_area areas[BCL_AREAS],
 			   struct layout *layout)
 {
 	struct bcl_host_port *q = carve_memory(layout, sizeof(*q));
-	size_t lengths[BCL_HOST_AREAS] = {
-		[BCL_HOST_AREA_REQUESTS] =
-			n->requests *
-			(sizeof(struct bcl_request) + sizeof(uint32_t)),
-		[BCL_HOST_AREA_SENDS] =
-			n->requests * sizeof(struct bcl_completion),
-		[BCL_HOST_AREA_RECEIVES] =
-			n->receives * sizeof(struct bcl_completion),
-		[BCL_HOST_AREA_BLOCKS] = bcl_blocks_size(n->blocks, n->longs),
-		[BCL_HOST_AREA_INDICES] = sizeof(struct bcl_port_indices),
-		[BCL_HOST_AREA_BOUNCE] = (size_t)n->requests * BCL_BLOCK_SIZE,
-	};
 	unsigned i;
 
-	for (i = 0; i < BCL_HOST_AREAS; i++) {
-		areas[i].address = carve_memory(layout, lengths[i]);
-		areas[i].length = lengths[i];
+	for (i = 0; i < BCL_AREAS; i++) {
+		areas[i].length = bcl_area_size(open, i);
+		areas[i].address = carve_memory(layout, areas[i].length);
 	}
-	queues->slots =
-		carve_memory(layout, n->requests * sizeof(*queues->slots));
-	queues->channels =
-		carve_memory(layout, n->channels * sizeof(*queues->channels));
+	queues->slots = carve_memory(layout, open->port.nrequests *
+						     sizeof(*queues->slots));
+	queues->channels = carve_memory(
+		layout, open->port.nchannels * sizeof(*queues->channels));
 	queues->shorts.out_of_turn =
-		carve_memory(layout, (n->blocks + 63) / 64 * 8);
+		carve_memory(layout, (open->port.nblocks + 63) / 64 * 8);
 	queues->longs.out_of_turn =
-		carve_memory(layout, (n->longs + 63) / 64 * 8);
+		carve_memory(layout, (open->port.nlongs + 63) / 64 * 8);
 }
 
-static void fill_in_queues(struct bcl_host_port *queues, const struct sizes *n,
-			   const struct bcl_host_area areas[BCL_HOST_AREAS])
+static void fill_in_queues(struct bcl_host_port *queues,
+			   const struct bcl_control *open,
+			   const struct bcl_host_area areas[BCL_AREAS])
 {
+	const uint32_t nrequests = open->port.nrequests;
+	const uint32_t nchannels = open->port.nchannels;
 	uint32_t i;
 
-	queues->requests = (void *)areas[BCL_HOST_AREA_REQUESTS].address;
-	queues->submits = (void *)(queues->requests + n->requests);
-	queues->indices = (void *)areas[BCL_HOST_AREA_INDICES].address;
-	queues->blocks = areas[BCL_HOST_AREA_BLOCKS].address;
-	queues->bounce = areas[BCL_HOST_AREA_BOUNCE].address;
-	queues->request_mask = n->requests - 1;
-	queues->shorts.mask = n->blocks - 1;
+	queues->requests = (void *)areas[BCL_AREA_REQUESTS].address;
+	queues->submits = bcl_submits(queues->requests, nrequests);
+	queues->indices = (void *)areas[BCL_AREA_INDICES].address;
+	queues->blocks = areas[BCL_AREA_BLOCKS].address;
+	queues->bounce = areas[BCL_AREA_BOUNCE].address;
+	queues->request_mask = nrequests - 1;
+	queues->shorts.mask = open->port.nblocks - 1;
 	queues->shorts.told = &queues->indices->blocks_freed;
-	queues->longs.mask = n->longs - 1;
+	queues->longs.mask = open->port.nlongs - 1;
 	queues->longs.told = &queues->indices->longs_freed;
-	queues->sends = bcl_host_cq_open(
-		(void *)areas[BCL_HOST_AREA_SENDS].address, n->requests);
+	queues->sends = bcl_host_cq_open((void *)areas[BCL_AREA_SENDS].address,
+					 nrequests);
 	queues->receives = bcl_host_cq_open(
-		(void *)areas[BCL_HOST_AREA_RECEIVES].address, n->receives);
+		(void *)areas[BCL_AREA_RECEIVES].address, open->port.nreceives);
 	queues->piece = PIECE;
-	queues->requests_free = n->requests;
-	for (i = 0; i < n->requests; i++)
+	queues->requests_free = nrequests;
+	for (i = 0; i < nrequests; i++)
 		queues->slots[i].next = (uint16_t)(i + 1);
-	queues->slots[n->requests - 1].next = BCL_HOST_NO_SLOT;
-	queues->noffers = n->channels - queues->nchannels;
+	queues->slots[nrequests - 1].next = BCL_HOST_NO_SLOT;
+	queues->noffers = nchannels - queues->nchannels;
 	queues->free_offer = (uint16_t)queues->nchannels;
-	for (i = queues->nchannels; i < n->channels; i++)
+	for (i = queues->nchannels; i < nchannels; i++)
 		queues->channels[i].next = (uint16_t)(i + 1);
-	queues->channels[n->channels - 1].next = BCL_HOST_NO_SLOT;
+	queues->channels[nchannels - 1].next = BCL_HOST_NO_SLOT;
 }
 
 enum bcl_status bcl_host_port_open(struct bcl_port *port)
@@ -112,40 +100,35 @@ enum bcl_status bcl_host_port_open(struct bcl_port *port)
 	const uint16_t inlined = host->ops->costs.inline_max;
 	const struct bcl_env *env = port->context->env;
 	const struct bcl_config *config = &port->context->config;
-	const struct sizes n = {
-		.requests = (uint32_t)config->requests,
-		.blocks = (uint32_t)config->blocks,
-		.longs = host->ops->longs,
-		.channels = port->nchannels + BCL_HOST_OFFERS,
-		.receives = power_of_two(config->blocks + host->ops->longs +
-					 port->nchannels + BCL_HOST_OFFERS),
-	};
+	const uint32_t longs = host->ops->longs;
+	const uint32_t nchannels = port->nchannels + BCL_HOST_OFFERS;
 	struct bcl_control control = {
 		.op = BCL_CTL_PORT_OPEN,
 		.port = { .number = port->number,
-			  .nrequests = n.requests,
-			  .nreceives = n.receives,
-			  .nblocks = n.blocks,
-			  .nlongs = n.longs,
-			  .nchannels = n.channels },
+			  .nrequests = (uint32_t)config->requests,
+			  .nreceives = power_of_two(config->blocks + longs +
+						    nchannels),
+			  .nblocks = (uint32_t)config->blocks,
+			  .nlongs = longs,
+			  .nchannels = nchannels },
 	};
-	struct bcl_host_area areas[BCL_HOST_AREAS];
+	struct bcl_host_area areas[BCL_AREAS];
 	struct bcl_host_port probe = { 0 }, *queues;
 	struct layout layout = { 0 };
 	enum bcl_status status;
 	size_t size;
 
-	lay_out_queues(&probe, &n, areas, &layout);
+	lay_out_queues(&probe, &control, areas, &layout);
 	size = layout.used;
 	layout = (struct layout){ env->allocate(env->world, size), 0 };
 	if (!layout.memory)
 		return BCL_ERR_NOMEM;
 	queues = (void *)layout.memory;
-	lay_out_queues(queues, &n, areas, &layout);
+	lay_out_queues(queues, &control, areas, &layout);
 	queues->memory = layout.memory;
 	queues->size = size;
 	queues->nchannels = port->nchannels;
-	fill_in_queues(queues, &n, areas);
+	fill_in_queues(queues, &control, areas);
 	queues->host = host;
 	queues->inline_max = inlined ? inlined : BCL_REQUEST_INLINE;
 	queues->doorbell = host->ops->doorbell;

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The boundary between a process and a card in the kernel: what the library
+ * asks of /dev/bcl, and what the two share. The structures of a port's queues
+ * are in bcl/card_abi.h.
+ *
+ * An open file of the device is one card, for one process. OPEN sets the card
+ * up; any other call before OPEN fails with EINVAL. The card leaves its peers
+ * and is gone when the file is closed for good and no mapping of it is left.
+ *
+ * A call returns an enum bcl_status (bcl/status.h), or -1 with errno: EFAULT,
+ * the argument is not in memory; EINVAL, the call or its argument makes no
+ * sense; ENOTTY, there is no such call; EPERM, another process than the one
+ * that called OPEN. A call that does not return BCL_OK has changed nothing,
+ * unless it says otherwise.
+ *
+ * Each port has two parts of memory, mapped at bcl_device_map():
+ *
+ *   shown  sends, receives, blocks         written by the card; the process can
+ *                                          only read
+ *   given  requests, indices, bounce       written by the process; the card
+ *                                          reads each request once, at the
+ *                                          doorbell, and copies the request
+ *
+ * A request, or a channel that is posted, names memory of the process by
+ * BCL_HANDLE_SELF and an address. The card keeps the pages of this memory until
+ * the event, except for an address in the part `given` of the port, whose pages
+ * the card has anyway. Memory in any other mapping of the device is refused.
+ */
+#ifndef BCL_CARD_DEVICE_H
+#define BCL_CARD_DEVICE_H
+
+#ifdef __KERNEL__
+#include <linux/ioctl.h>
+#else
+#include <sys/ioctl.h>
+#endif
+
+#include <bcl/card_abi.h>
+
+#define BCL_DEVICE_PATH "/dev/bcl"
+
+enum {
+	BCL_DEVICE_ENDS = 6,
+	BCL_DEVICE_ADDRESS = 22, /* bytes of an address on a wire */
+	BCL_DEVICE_WAYS = 36,
+};
+
+/* An end of a rail: an interface by which peers reach the card. */
+struct bcl_device_end {
+	uint32_t interface; /* index of the interface */
+	uint32_t mtu;	    /* set by the card: bytes of the longest frame */
+	uint8_t rail;	    /* of the card */
+	uint8_t kind;	    /* enum bcl_wire_kind */
+	uint8_t up;	    /* set by the card: the interface works */
+	uint8_t length;	    /* of the address */
+	/*
+	 * UDP: the process gives the interface's IP address, and the card
+	 * appends the number of its UDP port. PACKET: set by the card.
+	 */
+	uint8_t address[BCL_DEVICE_ADDRESS];
+	uint8_t spare[2];
+	int32_t refused; /* set by the card: errno, if the end cannot be used */
+};
+
+struct bcl_device_open {
+	uint32_t abi; /* of the library; set by the card to its own, also if
+		       * the call returns BCL_ERR_VERSION */
+	uint32_t nends;
+	uint64_t incarnation;
+	uint64_t peer_timeout; /* ns */
+	uint8_t key[BCL_KEY_SIZE];
+	uint32_t pcrc;
+	uint32_t spare;
+	uint64_t card; /* set by the card: its id */
+	struct bcl_device_end end[BCL_DEVICE_ENDS];
+};
+
+struct bcl_device_port {
+	uint32_t number; /* 1..65535 */
+	uint32_t nrequests, nreceives, nblocks, nlongs, nchannels;
+	int32_t wake;  /* an eventfd, written when the owner sleeps */
+	uint32_t seat; /* set by the card: its name for the port */
+};
+
+/* PORT_CLOSE, DOORBELL: the argument is the seat itself. */
+
+struct bcl_device_connect {
+	uint64_t card;
+	uint8_t key[BCL_KEY_SIZE];
+	uint32_t nwires, nways;
+	struct {
+		uint8_t kind, length;
+		uint8_t bytes[BCL_DEVICE_ADDRESS];
+	} wire[BCL_DEVICE_ENDS];
+	struct {
+		uint8_t end, wire;
+	} way[BCL_DEVICE_WAYS];
+	uint32_t index; /* set by the card */
+};
+
+/* The host's knowledge of a node, as struct bcl_host_node (card/ops.h). */
+struct bcl_device_node {
+	uint32_t index;	  /* given by the process */
+	uint32_t changes; /* changes of nodes at that moment */
+	uint64_t card;
+	uint32_t generation;
+	uint8_t state, lost, known, ends;
+};
+
+struct bcl_device_node_info {
+	uint32_t index; /* given by the process */
+	uint32_t spare;
+	struct {
+		uint64_t card, rtt, last_heard;
+		uint64_t frames_sent, frames_received, retransmitted;
+		uint32_t state, status, rails, messages_queued;
+	} info; /* as struct bcl_node_info (nicfw/hal.h) */
+};
+
+/* Memory that peers may reach by `handle`. The card keeps its pages until
+ * MEMORY_REMOVE, whose argument is the handle itself. */
+struct bcl_device_memory {
+	uint64_t address, length;
+	uint64_t base; /* number of the first byte, for peers */
+	uint32_t handle;
+	uint32_t rights; /* enum bcl_mem_rights; 0: for this process only */
+};
+
+struct bcl_device_counters {
+	uint64_t card[BCL_CARD_NCOUNTERS];
+	uint64_t pages_pinned, pages_released;
+	uint64_t bytes_copied_out; /* to build frames of */
+	uint64_t bytes_copied_in;  /* from frames to memory */
+	uint64_t doorbells, frames, no_address, dma_refused;
+};
+
+/* The page that every process with the card may read, at BCL_DEVICE_NEWS. */
+struct bcl_device_news {
+	uint32_t changes; /* of nodes' states; store-release */
+};
+
+#define BCL_DEVICE_OPEN		 _IOWR('b', 1, struct bcl_device_open)
+#define BCL_DEVICE_PORT_OPEN	 _IOWR('b', 2, struct bcl_device_port)
+#define BCL_DEVICE_PORT_CLOSE	 _IO('b', 3)
+#define BCL_DEVICE_DOORBELL	 _IO('b', 4)
+/* POST, UNPOST, ISOLATE, REJOIN */
+#define BCL_DEVICE_CONTROL	 _IOW('b', 5, struct bcl_control)
+#define BCL_DEVICE_CONNECT	 _IOWR('b', 6, struct bcl_device_connect)
+#define BCL_DEVICE_NODE		 _IOWR('b', 7, struct bcl_device_node)
+#define BCL_DEVICE_NODE_INFO	 _IOWR('b', 8, struct bcl_device_node_info)
+#define BCL_DEVICE_MEMORY	 _IOW('b', 9, struct bcl_device_memory)
+#define BCL_DEVICE_MEMORY_REMOVE _IO('b', 10)
+#define BCL_DEVICE_COUNTERS	 _IOR('b', 11, struct bcl_device_counters)
+/* Returns when all earlier effects of the card are visible, and later events
+ * see what the process has written before. */
+#define BCL_DEVICE_BARRIER	 _IO('b', 12)
+/* Sets state and mtu of all ends. */
+#define BCL_DEVICE_WATCH	 _IOWR('b', 13, struct bcl_device_open)
+
+enum bcl_device_part {
+	BCL_DEVICE_SHOWN,
+	BCL_DEVICE_GIVEN,
+};
+
+#define BCL_DEVICE_NEWS 0ull
+
+/* The offset at which a part of a port's memory is mapped, from its first byte
+ * and in full. */
+static inline uint64_t bcl_device_map(uint32_t seat, enum bcl_device_part part)
+{
+	return (uint64_t)(2 * seat + part + 1) << 32;
+}
+
+#endif
