@@ -32,7 +32,7 @@ static uint8_t *chunk_of(const struct bcl_connection *c, unsigned side,
 bool bcl_bounce_reserve(struct bcl_connection *c, unsigned side)
 {
 	return bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment,
-				   BCL_AREA_BOUNCE, side);
+				   BCL_SEGMENT_BOUNCE, side);
 }
 
 void bcl_bounce_feed(struct bcl_connection *c, struct bcl_offer *offer)

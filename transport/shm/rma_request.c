@@ -96,8 +96,8 @@ static bool serve_all(struct bcl_connection *c)
 	struct bcl_context *context = bcl_shm_context(c->shm);
 	unsigned i;
 
-	if (!bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment, BCL_AREA_RMA,
-				 !c->side))
+	if (!bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment,
+				 BCL_SEGMENT_RMA, !c->side))
 		return false;
 	pthread_mutex_lock(&context->memory_lock);
 	for (i = 0; i < BCL_RMA_REQUESTS; i++)
@@ -188,7 +188,7 @@ enum bcl_status bcl_rma_begin(struct bcl_connection *c,
 	unsigned i;
 
 	if (!r || !bcl_segment_reserve(bcl_shm_env(c->shm), &c->segment,
-				       BCL_AREA_RMA, c->side))
+				       BCL_SEGMENT_RMA, c->side))
 		return BCL_ERR_NOMEM;
 	for (i = 0; i < BCL_ACCESSES && r->access[i].op; i++)
 		;

@@ -118,7 +118,7 @@ static bool reserve_area(const struct bcl_env *env,
 	uint8_t *first = segment->bounce[0], *at = segment->bounce[side];
 	size_t size = BCL_BOUNCE_SIZE;
 
-	if (area == BCL_AREA_RMA) {
+	if (area == BCL_SEGMENT_RMA) {
 		at = segment->rma[side];
 		size = BCL_RMA_AREA;
 	}

@@ -92,8 +92,8 @@ _Static_assert(sizeof(struct bcl_segment_head) == 45056, "head");
 
 /* The areas behind the part that every pair needs. */
 enum bcl_segment_area {
-	BCL_AREA_BOUNCE,
-	BCL_AREA_RMA,
+	BCL_SEGMENT_BOUNCE,
+	BCL_SEGMENT_RMA,
 };
 
 struct bcl_segment {
