@@ -25,13 +25,6 @@ struct bcl_counter_page;
 struct bcl_env;
 struct bcl_rail;
 
-enum bcl_wire_kind {
-	BCL_WIRE_UDP4 = 1,   /* IPv4 address 4, port 2: 6 bytes */
-	BCL_WIRE_UDP6 = 2,   /* IPv6 address 16, port 2: 18 bytes */
-	BCL_WIRE_PACKET = 3, /* MAC address 6, fan-out hint 1: 7 bytes */
-	BCL_WIRE_SIM = 4,
-};
-
 /* Where peers reach a card on one wire. The bytes are in network byte order. */
 struct bcl_wire_address {
 	uint8_t kind; /* enum bcl_wire_kind */

@@ -83,7 +83,13 @@ struct bcl_device_port {
 	uint32_t seat; /* set by the card: its name for the port */
 };
 
-/* PORT_CLOSE, DOORBELL: the argument is the seat itself. */
+/*
+ * PORT_CLOSE, DOORBELL: the argument is the seat itself.
+ *
+ * DOORBELL returns ARG if an entry of submits[] names no request, or one that
+ * the card has: the card ignores this entry, and takes the others. A request
+ * whose memory the card cannot have ends with the status ARG.
+ */
 
 struct bcl_device_connect {
 	uint64_t card;
@@ -133,6 +139,9 @@ struct bcl_device_counters {
 	uint64_t bytes_copied_out; /* to build frames of */
 	uint64_t bytes_copied_in;  /* from frames to memory */
 	uint64_t doorbells, frames, no_address, dma_refused;
+	uint64_t not_sent;   /* frames: no memory, too long, or no device */
+	uint64_t queue_full; /* frames that found no room to wait for the card
+			      */
 };
 
 /* The page that every process with the card may read, at BCL_DEVICE_NEWS. */
@@ -165,11 +174,41 @@ enum bcl_device_part {
 
 #define BCL_DEVICE_NEWS 0ull
 
-/* The offset at which a part of a port's memory is mapped, from its first byte
- * and in full. */
+/*
+ * The offset at which a part of a port's memory is mapped: from its first byte,
+ * in full, shared, and once at a time. A forked child does not inherit the
+ * mapping, which can neither move nor lose pages.
+ */
 static inline uint64_t bcl_device_map(uint32_t seat, enum bcl_device_part part)
 {
 	return (uint64_t)(2 * seat + part + 1) << 32;
+}
+
+static inline enum bcl_device_part bcl_device_part(enum bcl_area area)
+{
+	return area == BCL_AREA_SENDS || area == BCL_AREA_RECEIVES ||
+			       area == BCL_AREA_BLOCKS
+		       ? BCL_DEVICE_SHOWN
+		       : BCL_DEVICE_GIVEN;
+}
+
+/*
+ * Returns the offset of an area in its part; the argument is a PORT_OPEN. The
+ * areas of a part lie in the order of enum bcl_area, each at a multiple of 64.
+ * BCL_AREAS: the bytes of the part.
+ */
+static inline uint64_t bcl_device_area(const struct bcl_control *open,
+				       enum bcl_device_part part,
+				       enum bcl_area area)
+{
+	uint64_t at = 0;
+	unsigned i;
+
+	for (i = 0; i < (unsigned)area; i++)
+		if (bcl_device_part((enum bcl_area)i) == part)
+			at += (bcl_area_size(open, (enum bcl_area)i) + 63) &
+			      ~(uint64_t)63;
+	return at;
 }
 
 #endif

@@ -186,6 +186,14 @@ static inline struct bcl_le64 bcl_put64(uint64_t v)
 
 #endif
 
+/* Kinds of wire, and the bytes of an address on each. */
+enum bcl_wire_kind {
+	BCL_WIRE_UDP4 = 1,   /* IPv4 address 4, port 2: 6 bytes */
+	BCL_WIRE_UDP6 = 2,   /* IPv6 address 16, port 2: 18 bytes */
+	BCL_WIRE_PACKET = 3, /* MAC address 6, fan-out hint 1: 7 bytes */
+	BCL_WIRE_SIM = 4,
+};
+
 /*
  * On Ethernet this prefix stands before the frame. `to` and `from` are hints
  * for hosts where several cards listen on one interface: a card's frames carry
