@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The functions that the library asks of the host of a card: this process
- * (card/inproc/), a kernel module or a simulator. The queues of a
- * port lie in the library's memory (bcl/card_abi.h). Everything else about the
- * card is behind this table, which comes with the environment (struct bcl_env).
+ * (card/inproc/), a kernel module or a simulator. The queues of a port lie in
+ * areas that the host provides (bcl/card_abi.h). Everything else about the card
+ * is behind this table, which comes with the environment (struct bcl_env).
  */
 #ifndef BCL_CARD_OPS_H
 #define BCL_CARD_OPS_H
@@ -148,19 +148,21 @@ struct bcl_host_ops {
 	void (*close)(struct bcl_host *host);
 
 	/*
-	 * Let the card use a port's areas, which stay until port_close. The
+	 * Make a port's areas, zeroed and each at a multiple of 64 bytes, and
+	 * let the card use them until port_close. The library writes to
+	 * requests, indices and bounce only; the host may forbid all else. The
 	 * host wakes `object` (bcl_env.wake) for the owner of the port.
 	 * `control` is a PORT_OPEN, in which the host sets the handles of the
-	 * areas. NOMEM: the host has no free seat, or the card has no memory.
-	 * ARG, BUSY: the card's answers to a PORT_OPEN that is wrong, or of a
-	 * number in use. *seat counts only on OK; otherwise neither host nor
-	 * card keeps an address of the areas.
+	 * areas if it needs them. NOMEM: the host has no free seat, or host or
+	 * card have no memory. ARG, BUSY: the card's answers to a PORT_OPEN
+	 * that is wrong, or of a number in use. SYSTEM (logged). `areas` and
+	 * *seat count only on OK; otherwise nothing is left.
 	 */
-	enum bcl_status (*port_open)(
-		struct bcl_host *host, int object,
-		const struct bcl_host_area areas[BCL_AREAS],
-		struct bcl_control *control, struct bcl_host_seat **seat);
-	/* Neither card nor host touches the areas after the call. */
+	enum bcl_status (*port_open)(struct bcl_host *host, int object,
+				     struct bcl_control *control,
+				     struct bcl_host_area areas[BCL_AREAS],
+				     struct bcl_host_seat **seat);
+	/* The areas are gone after the call. */
 	void (*port_close)(struct bcl_host *host, struct bcl_host_seat *seat);
 	/* The port's requests_made has grown. The card reads the requests in
 	 * this call or as soon as possible: if another thread is in the card,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "card/areas.h"
 #include "sim/fail.h"
 #include "wire/address.h"
 
@@ -248,8 +249,8 @@ static void close_card(struct bcl_host *host)
 /* ---- ports ---- */
 
 static enum bcl_status port_open(struct bcl_host *host, int object,
-				 const struct bcl_host_area areas[BCL_AREAS],
 				 struct bcl_control *control,
+				 struct bcl_host_area areas[BCL_AREAS],
 				 struct bcl_host_seat **result)
 {
 	struct sim_firmware *firmware = firmware_of(host);
@@ -259,6 +260,9 @@ static enum bcl_status port_open(struct bcl_host *host, int object,
 
 	if (!seat)
 		return BCL_ERR_NOMEM;
+	status = bcl_areas_make(firmware->setup.env, control, areas);
+	if (status)
+		return status;
 	seat->number = (uint16_t)control->port.number;
 	seat->object = object;
 	seat->written = 0;
@@ -273,8 +277,10 @@ static enum bcl_status port_open(struct bcl_host *host, int object,
 	if (!status && firmware->trace.file)
 		status = bcl_journal_port_open(&firmware->trace.journal, areas,
 					       control);
-	if (status)
+	if (status) {
 		seat->number = 0;
+		bcl_areas_release(firmware->setup.env, areas);
+	}
 	*result = seat;
 	return status;
 }
@@ -293,6 +299,7 @@ static void port_close(struct bcl_host *host, struct bcl_host_seat *seat)
 		bcl_journal_port_close(&firmware->trace.journal, seat->number);
 	sim_moves_drop(firmware, seat);
 	seat->number = 0;
+	bcl_areas_release(firmware->setup.env, seat->areas);
 }
 
 /* ---- sending ---- */

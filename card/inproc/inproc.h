@@ -320,10 +320,10 @@ void bcl_inproc_tell_changes(struct bcl_inproc *host);
 struct bcl_host_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
 					   uint16_t port, uint16_t number);
 
-enum bcl_status
-bcl_inproc_port_open(struct bcl_host *host, int object,
-		     const struct bcl_host_area areas[BCL_AREAS],
-		     struct bcl_control *control, struct bcl_host_seat **seat);
+enum bcl_status bcl_inproc_port_open(struct bcl_host *host, int object,
+				     struct bcl_control *control,
+				     struct bcl_host_area areas[BCL_AREAS],
+				     struct bcl_host_seat **seat);
 void bcl_inproc_port_close(struct bcl_host *host, struct bcl_host_seat *seat);
 
 /* ---- open.c ---- */

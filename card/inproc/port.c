@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "card/areas.h"
 #include "env/log.h"
 
 struct bcl_host_seat *bcl_inproc_seat_find(struct bcl_inproc *host,
@@ -50,10 +51,10 @@ journal_new_port(struct bcl_inproc *host,
 	return status;
 }
 
-static enum bcl_status
-occupy_seat(struct bcl_inproc *host, int object,
-	    const struct bcl_host_area areas[BCL_AREAS],
-	    struct bcl_control *control, struct bcl_host_seat *seat)
+static enum bcl_status occupy_seat(struct bcl_inproc *host, int object,
+				   const struct bcl_host_area areas[BCL_AREAS],
+				   struct bcl_control *control,
+				   struct bcl_host_seat *seat)
 {
 	uint32_t first = first_area(host, seat), handle = first + 1;
 	struct bcl_port_indices *indices =
@@ -75,26 +76,34 @@ occupy_seat(struct bcl_inproc *host, int object,
 	status = bcl_inproc_command(host, control, &result);
 	if (!status && host->trace)
 		status = journal_new_port(host, areas, control);
-	if (status)
+	if (status) {
 		seat->number = 0;
+		memset(&host->areas[first], 0, BCL_AREAS * sizeof(*areas));
+	}
 	return status;
 }
 
-enum bcl_status
-bcl_inproc_port_open(struct bcl_host *base, int object,
-		     const struct bcl_host_area areas[BCL_AREAS],
-		     struct bcl_control *control, struct bcl_host_seat **result)
+enum bcl_status bcl_inproc_port_open(struct bcl_host *base, int object,
+				     struct bcl_control *control,
+				     struct bcl_host_area areas[BCL_AREAS],
+				     struct bcl_host_seat **result)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
 	uint16_t number = (uint16_t)control->port.number;
-	enum bcl_status status = BCL_ERR_NOMEM;
+	enum bcl_status status =
+		bcl_areas_make(host->setup.env, control, areas);
 	struct bcl_host_seat *seat;
 
+	if (status)
+		return status;
+	status = BCL_ERR_NOMEM;
 	bcl_inproc_lock(host, NULL);
 	seat = bcl_inproc_seat_find(host, number, 0);
 	if (seat)
 		status = occupy_seat(host, object, areas, control, seat);
 	bcl_inproc_unlock(host, NULL);
+	if (status)
+		bcl_areas_release(host->setup.env, areas);
 	*result = seat;
 	if (!seat)
 		bcl_log(host->setup.config, BCL_LOG_ERROR, "card",
@@ -112,6 +121,8 @@ bcl_inproc_port_open(struct bcl_host *base, int object,
 void bcl_inproc_port_close(struct bcl_host *base, struct bcl_host_seat *seat)
 {
 	struct bcl_inproc *host = bcl_inproc_of(base);
+	struct bcl_host_area *own = &host->areas[first_area(host, seat)];
+	struct bcl_host_area areas[BCL_AREAS];
 	const struct bcl_control control = {
 		.op = BCL_CTL_PORT_CLOSE,
 		.port = { .number = seat->number },
@@ -125,7 +136,8 @@ void bcl_inproc_port_close(struct bcl_host *base, struct bcl_host_seat *seat)
 		bcl_inproc_journal_memory(host);
 	}
 	seat->number = 0;
-	memset(&host->areas[first_area(host, seat)], 0,
-	       BCL_AREAS * sizeof(*host->areas));
+	memcpy(areas, own, sizeof(areas));
+	memset(own, 0, sizeof(areas));
 	bcl_inproc_unlock(host, NULL);
+	bcl_areas_release(host->setup.env, areas);
 }

@@ -40,16 +40,9 @@ static void *carve_memory(struct layout *layout, size_t size)
 
 static void lay_out_queues(struct bcl_host_port *queues,
 			   const struct bcl_control *open,
-			   struct bcl_host_area areas[BCL_AREAS],
 			   struct layout *layout)
 {
-	struct bcl_host_port *q = carve_memory(layout, sizeof(*q));
-	unsigned i;
-
-	for (i = 0; i < BCL_AREAS; i++) {
-		areas[i].length = bcl_area_size(open, i);
-		areas[i].address = carve_memory(layout, areas[i].length);
-	}
+	carve_memory(layout, sizeof(*queues));
 	queues->slots = carve_memory(layout, open->port.nrequests *
 						     sizeof(*queues->slots));
 	queues->channels = carve_memory(
@@ -118,13 +111,19 @@ enum bcl_status bcl_host_port_open(struct bcl_port *port)
 	enum bcl_status status;
 	size_t size;
 
-	lay_out_queues(&probe, &control, areas, &layout);
+	lay_out_queues(&probe, &control, &layout);
 	size = layout.used;
 	layout = (struct layout){ env->allocate(env->world, size), 0 };
 	if (!layout.memory)
 		return BCL_ERR_NOMEM;
 	queues = (void *)layout.memory;
-	lay_out_queues(queues, &control, areas, &layout);
+	lay_out_queues(queues, &control, &layout);
+	status = host->ops->port_open(host, port->object, &control, areas,
+				      &queues->seat);
+	if (status) {
+		env->release(env->world, layout.memory, size);
+		return status;
+	}
 	queues->memory = layout.memory;
 	queues->size = size;
 	queues->nchannels = port->nchannels;
@@ -137,12 +136,6 @@ enum bcl_status bcl_host_port_open(struct bcl_port *port)
 	queues->news = &host->changes;
 	queues->changes =
 		atomic_load_explicit(&host->changes, memory_order_relaxed);
-	status = host->ops->port_open(host, port->object, areas, &control,
-				      &queues->seat);
-	if (status) {
-		env->release(env->world, layout.memory, size);
-		return status;
-	}
 	port->card = queues;
 	return BCL_OK;
 }

@@ -105,7 +105,7 @@ struct bcl_host_port {
 	uint32_t unfinished; /* operations that have a rest */
 	uint64_t piece;	     /* the most bytes that one request moves */
 
-	void *memory; /* one allocation for all of the above */
+	void *memory; /* one allocation for all but the areas */
 	size_t size;
 };
 
