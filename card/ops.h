@@ -263,8 +263,10 @@ struct bcl_host_end {
  */
 struct bcl_host {
 	const struct bcl_host_ops *ops;
-	uint64_t card;		   /* the card's id */
-	_Atomic uint32_t changes;  /* changes of nodes' states; release */
+	uint64_t card; /* the card's id */
+	/* Changes of nodes' states; release. In memory of the host, which stays
+	 * where it is until close(). */
+	const _Atomic uint32_t *changes;
 	_Atomic uint32_t alive;	   /* nodes that need calls of poll() */
 	_Atomic uint64_t deadline; /* time of the next poll(); 0: at once */
 

@@ -64,6 +64,7 @@ struct sim_held;
 
 struct sim_firmware {
 	struct bcl_host base;
+	_Atomic uint32_t changes; /* base.changes */
 	struct sim_world *world;
 	struct sim_card *card;
 	const struct sim_host_costs *costs;

@@ -121,8 +121,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 	if (firmware->trace.file)
 		bcl_journal_node(&firmware->trace.journal, card, state, status);
 	bcl_host_node_set(&node->shown, generation, state, status);
-	atomic_fetch_add_explicit(&firmware->base.changes, 1,
-				  memory_order_release);
+	atomic_fetch_add_explicit(&firmware->changes, 1, memory_order_release);
 	for (i = 0; i < SIM_PORTS; i++)
 		if (firmware->seats[i].number)
 			sim_wake(&firmware->seats[i]);

@@ -179,7 +179,8 @@ static enum bcl_status open_card(const struct bcl_host_setup *setup,
 		/* the card's id is the same in all incarnations */
 		.base = { .ops = &hosts->ops,
 			  .card = firmware->base.card ? firmware->base.card
-						      : setup->card },
+						      : setup->card,
+			  .changes = &firmware->changes },
 		.world = hosts->world,
 		.card = card,
 		.costs = &hosts->cluster->costs.host,
@@ -418,7 +419,7 @@ static uint32_t shown_node(struct bcl_host *host, uint32_t index,
 
 	sim_check(index < firmware->nnodes, "a node that nobody knows");
 	*result = firmware->nodes[index].shown;
-	return atomic_load_explicit(&host->changes, memory_order_relaxed);
+	return atomic_load_explicit(host->changes, memory_order_relaxed);
 }
 
 static enum bcl_status node_info(struct bcl_host *host, uint32_t index,

@@ -477,7 +477,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 		bcl_journal_node(&host->journal, card, state, status);
 	/* Owners read the count without the lock, then take the lock. Release:
 	 * pairs with bcl_host_receive(). */
-	atomic_fetch_add_explicit(&host->base.changes, 1, memory_order_release);
+	atomic_fetch_add_explicit(&host->changes, 1, memory_order_release);
 	wake_sleepers(host);
 }
 

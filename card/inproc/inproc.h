@@ -108,7 +108,8 @@ struct bcl_trace;
 
 struct bcl_inproc {
 	struct bcl_host base;
-	_Atomic uint32_t lock; /* enum bcl_inproc_lock */
+	_Atomic uint32_t lock;	  /* enum bcl_inproc_lock */
+	_Atomic uint32_t changes; /* base.changes */
 
 	/* Below: constant, or protected by the lock. */
 	struct bcl_host_setup setup;

@@ -232,8 +232,7 @@ uint32_t bcl_inproc_node(struct bcl_host *base, uint32_t index,
 	bcl_inproc_lock(host, NULL);
 	if (index < host->nnodes) /* else no memory for an entry */
 		*node = copy_node_state(host, &host->nodes[index]);
-	changes =
-		atomic_load_explicit(&host->base.changes, memory_order_relaxed);
+	changes = atomic_load_explicit(&host->changes, memory_order_relaxed);
 	bcl_inproc_unlock(host, NULL);
 	return changes;
 }

@@ -267,6 +267,7 @@ enum bcl_status bcl_inproc_open(const struct bcl_host_setup *setup,
 		return BCL_ERR_NOMEM;
 	host->base.ops = env->card;
 	host->base.card = setup->card;
+	host->base.changes = &host->changes;
 	host->setup = *setup;
 	host->sink = bcl_inproc_sink;
 	host->sink.host = host;

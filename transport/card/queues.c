@@ -133,9 +133,9 @@ enum bcl_status bcl_host_port_open(struct bcl_port *port)
 	queues->doorbell = host->ops->doorbell;
 	queues->taking = host->ops->taking;
 	queues->ring = host->ring;
-	queues->news = &host->changes;
+	queues->news = host->changes;
 	queues->changes =
-		atomic_load_explicit(&host->changes, memory_order_relaxed);
+		atomic_load_explicit(host->changes, memory_order_relaxed);
 	port->card = queues;
 	return BCL_OK;
 }
