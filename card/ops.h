@@ -19,6 +19,7 @@ struct bcl_counter_page;
 struct bcl_env;
 struct bcl_host;
 struct bcl_host_seat; /* a port in the tables of the card's host */
+struct bcl_memory;
 struct bcl_memory_table;
 struct bcl_random;
 
@@ -101,8 +102,8 @@ struct bcl_host_costs {
 };
 
 /*
- * Mandatory: all functions but across, taking and defer. `seat` is the result
- * of port_open.
+ * Mandatory: all functions but across, taking, defer, memory_add and
+ * memory_remove. `seat` is the result of port_open.
  *
  * Threads: functions with a seat are for the owner of the port, who calls one
  * at a time. In poll() and exclusive() a seat is only a hint, and NULL where
@@ -233,6 +234,20 @@ struct bcl_host_ops {
 			 bool sockets);
 	/* Look for changes of interfaces: a few system calls. */
 	void (*watch)(struct bcl_host *host);
+
+	/*
+	 * The library has entered a memory in the table of setup->memories,
+	 * and peers do not know its key yet: let the card reach the memory
+	 * until memory_remove(). The pages stay the program's. Copies what it
+	 * needs of *memory. Any status but OK has kept nothing: NOMEM; ARG,
+	 * the card cannot have the memory; SYSTEM (each logged). NULL: the host
+	 * reads the table.
+	 */
+	enum bcl_status (*memory_add)(struct bcl_host *host,
+				      const struct bcl_memory *memory);
+	/* The memory, still in the table, is about to go: the card does not
+	 * reach it after the call. NULL if memory_add is. */
+	void (*memory_remove)(struct bcl_host *host, uint32_t handle);
 
 	/*
 	 * Call `run`, once, before the return, while the card does nothing. All

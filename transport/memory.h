@@ -9,7 +9,8 @@
 #include "card/memory.h"
 
 /* Enters the memory in the table and sets its handle and base; and removes it.
- * NOMEM: no room. */
+ * Tells the host of the card, which may need to know. NOMEM: no room; or a
+ * status of bcl_host_ops.memory_add. */
 enum bcl_status bcl_memory_enter(struct bcl_memory *memory);
 void bcl_memory_remove(struct bcl_memory *memory);
 void bcl_memory_table_free(struct bcl_context *context);

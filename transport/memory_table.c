@@ -135,6 +135,32 @@ static unsigned find_slot(const struct bcl_context *context)
 	return slot;
 }
 
+/* Take the memory out of the table. Its handle may be another memory's then. */
+static void leave_table(struct bcl_memory *memory)
+{
+	struct bcl_context *context = memory->context;
+	struct change change = {
+		.context = context,
+		.run = run_remove,
+		.memory = memory,
+	};
+
+	pthread_mutex_lock(&context->memory_lock);
+	apply_change(&change);
+	pthread_mutex_unlock(&context->memory_lock);
+}
+
+/* Tell the host of the card, if it does not read the table. Without a lock,
+ * since the host may take long: nobody knows the handle yet. */
+static enum bcl_status tell_host(const struct bcl_memory *memory)
+{
+	struct bcl_host *host = memory->context->card;
+
+	return host && host->ops->memory_add
+		       ? host->ops->memory_add(host, memory)
+		       : BCL_OK;
+}
+
 enum bcl_status bcl_memory_enter(struct bcl_memory *memory)
 {
 	struct bcl_context *context = memory->context;
@@ -161,21 +187,22 @@ enum bcl_status bcl_memory_enter(struct bcl_memory *memory)
 		bcl_log(&context->config, BCL_LOG_ERROR, "memory",
 			"no room for more than %u memories",
 			context->memories.size - 1);
+	if (status)
+		return status;
+	status = tell_host(memory);
+	if (status)
+		leave_table(memory);
 	return status;
 }
 
 void bcl_memory_remove(struct bcl_memory *memory)
 {
-	struct bcl_context *context = memory->context;
-	struct change change = {
-		.context = context,
-		.run = run_remove,
-		.memory = memory,
-	};
+	struct bcl_host *host = memory->context->card;
 
-	pthread_mutex_lock(&context->memory_lock);
-	apply_change(&change);
-	pthread_mutex_unlock(&context->memory_lock);
+	/* The host first: the handle is free once the table has lost it. */
+	if (host && host->ops->memory_remove)
+		host->ops->memory_remove(host, memory->handle);
+	leave_table(memory);
 }
 
 void bcl_memory_table_free(struct bcl_context *context)
