@@ -16,7 +16,7 @@ for header in "$abs_top_srcdir"/include/bcl/*.h \
 	echo "#include <$name>" >>all.c
 	echo "#include <$name>" >one.c
 	gcc -std=c11 -Wall -Wextra -Werror -fsyntax-only "${include[@]}" one.c
-	[[ $name == bcl/wire.h || $name == bcl/card_abi.h ]] ||
+	[[ $name =~ ^bcl/(wire|card_abi|card_device)\.h$ ]] ||
 		g++ -x c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only \
 			"${include[@]}" one.c
 done

@@ -65,7 +65,7 @@ done
 [[ -e $root/share/man/man7/bcl.7 ]] || complain 'no page of the variables'
 for header in "$abs_top_srcdir"/include/bcl/*.h; do
 	case $header in
-	*/wire.h|*/card_abi.h) ;; # of the library and the card
+	*/wire.h|*/card_abi.h|*/card_device.h) ;; # of the library and the card
 	*)
 		[[ -e $root/include/bcl/${header##*/} ]] ||
 			complain "$header is not installed"
