@@ -137,10 +137,12 @@ struct bcl_host_ops {
 
 	/*
 	 * Open the card, before another thread knows the library's context.
-	 * NORAIL: no rail could be opened; `why` says why, and is not set
-	 * otherwise. NOMEM. ARG: a variable of the configuration makes no sense
-	 * (logged). *host is set only on OK. Any other status has left nothing
-	 * open.
+	 * NORAIL: no rail could be opened. NOMEM. ARG: a variable of the
+	 * configuration makes no sense (logged). A card in the kernel, too:
+	 * UNSUPPORTED, it is not there, or a setting excludes it; PERM, it is
+	 * not for this user; VERSION, it is of another version; SYSTEM. `why`
+	 * says why, except that NOMEM and ARG may leave it as it is. *host is
+	 * set only on OK. Any other status has left nothing open.
 	 */
 	enum bcl_status (*open)(const struct bcl_host_setup *setup,
 				char why[BCL_HOST_WHY], struct bcl_host **host);
@@ -301,5 +303,6 @@ struct bcl_host {
 };
 
 extern const struct bcl_host_ops bcl_host_inproc;
+extern const struct bcl_host_ops bcl_host_kernel;
 
 #endif

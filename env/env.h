@@ -173,6 +173,9 @@ struct bcl_env {
 	/* The host of the card (card/ops.h); NULL: there is no
 	 * card. */
 	const struct bcl_host_ops *card;
+	/* The host of a card in the kernel, which BCL_CARD may prefer; NULL:
+	 * there is none. */
+	const struct bcl_host_ops *kernel_card;
 	/* The kinds of rail, with NULL at the end (wire), for the
 	 * in-process host. */
 	const struct bcl_rail_kind *const *rails;

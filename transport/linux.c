@@ -367,5 +367,6 @@ const struct bcl_env bcl_env_linux = {
 	.host = linux_host,
 	.shm_host = &bcl_shm_linux,
 	.card = &bcl_host_inproc,
+	.kernel_card = &bcl_host_kernel,
 	.rails = linux_rails,
 };
