@@ -244,6 +244,13 @@ enum bcl_status bcl_config_read(const struct bcl_env *env,
 			config->rails);
 		return BCL_ERR_ARG;
 	}
+	if (!bcl_config_listed(BCL_CONFIG_CARDS, config->card)) {
+		bcl_log(config, BCL_LOG_ERROR, "config",
+			"BCL_CARD=%s is wrong: it takes one "
+			"of " BCL_CONFIG_CARDS,
+			config->card);
+		return BCL_ERR_ARG;
+	}
 	return BCL_OK;
 }
 

@@ -27,7 +27,8 @@ enum {
 	BCL_CONFIG_TEXT_MAX = 256, /* characters, with the terminating zero */
 };
 
-#define BCL_CONFIG_RAILS "udp,packet" /* all kinds of rail */
+#define BCL_CONFIG_RAILS "udp,packet"	       /* all kinds of rail */
+#define BCL_CONFIG_CARDS "auto,kernel,process" /* one of them */
 
 /*
  * X(kind, member, name, default, least, most, description)
@@ -47,6 +48,9 @@ enum {
 	  "empty: all that look useful")                                       \
 	X(TEXT, rails, "BCL_RAILS", BCL_CONFIG_RAILS, 0, 0,                    \
 	  "kinds of rail to use, separated by commas; none: no network")       \
+	X(TEXT, card, "BCL_CARD", "auto", 0, 0,                                \
+	  "where the card runs: kernel (needs the module bcl), process; "      \
+	  "auto: in the kernel if it can")                                     \
 	X(FLAG, offload, "BCL_OFFLOAD", "on", 0, 1,                            \
 	  "let the system cut and join UDP datagrams")                         \
 	X(SIZE, socket_buffer, "BCL_SOCKET_BUFFER", "4M", 4096, 1 << 30,       \

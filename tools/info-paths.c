@@ -220,8 +220,10 @@ int info_rails(void)
 				: "missing: sends inside the host have "
 				  "a fence");
 	printf("helper      %s\n", context->helper ? "runs" : "off");
-	if (context->card)
+	if (context->card) {
+		printf("card        %s\n", context->which_card);
 		n = bcl_host_describe(context, lines, 16);
+	}
 	for (unsigned i = 0; i < n; i++)
 		printf("rail        %s\n", lines[i]);
 	if (!context->card && bcl_config_listed(context->config.rails, "none"))

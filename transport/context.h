@@ -41,7 +41,9 @@ struct bcl_context {
 
 	struct bcl_host *card;	    /* NULL: no card could be opened */
 	char no_card[BCL_HOST_WHY]; /* why there is no card */
-	struct bcl_helper *helper;  /* NULL: BCL_HELPER=off, or fibers */
+	/* which card it is, and why; for people */
+	char which_card[BCL_HOST_WHY + 32];
+	struct bcl_helper *helper; /* NULL: BCL_HELPER=off, or fibers */
 	_Alignas(64) _Atomic uint64_t presence; /* counts the program's calls */
 	atomic_bool deferred;	/* a doorbell was held back since the helper
 				 * looked */

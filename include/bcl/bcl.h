@@ -101,7 +101,8 @@ struct bcl_context_options {
  * closes the context with bcl_close().
  * Errors: SYSTEM (the log says what the system refused; without random numbers
  * no context is opened), NOMEM, ARG (the log says which variable is out of its
- * range), FORKED.
+ * range), FORKED. If BCL_CARD asks for the card in the kernel, also UNSUPPORTED
+ * (there is none, or another setting excludes it), PERM, VERSION.
  */
 BCL_API enum bcl_status bcl_open(const struct bcl_context_options *options,
 				 struct bcl_context **context);

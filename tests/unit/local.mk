@@ -83,7 +83,7 @@ EXTRA_DIST += %D%/counter.h %D%/pairs.h
 unit_tests += %D%/test_helper %D%/test_doorbell_batch %D%/test_lock %D%/test_peer \
 	%D%/test_poll %D%/test_self %D%/test_wait %D%/test_wake
 
-unit_tests += %D%/test_calls %D%/test_room %D%/test_settings %D%/test_sized
+unit_tests += %D%/test_calls %D%/test_card_kernel %D%/test_room %D%/test_settings %D%/test_sized
 unit_tests += %D%/test_claim %D%/test_greeting %D%/test_pair
 
 ranks = %D%/ranks.c %D%/ranks.h

@@ -131,6 +131,9 @@ START_TEST(wrong_values)
 		"BCL_RAILS=udp,none",
 		"BCL_RAILS=udp,",
 		"BCL_RAILS=",
+		"BCL_CARD=",
+		"BCL_CARD=kernels",
+		"BCL_CARD=auto,kernel",
 		"BCL_SPIN=0.5us",
 		"BCL_SPIN=2s",
 		"BCL_COPY_BOTH=0",
@@ -168,6 +171,9 @@ START_TEST(the_range_is_told)
 	with("BCL_RING_SLOTS=300", NULL);
 	ck_assert_str_eq(last, "config: BCL_RING_SLOTS=300 is wrong: it takes "
 			       "a power of two, from 256 to 65536");
+	with("BCL_CARD=auto,kernel", NULL);
+	ck_assert_str_eq(last, "config: BCL_CARD=auto,kernel is wrong: it "
+			       "takes one of auto,kernel,process");
 	with("BCL_SHM=maybe", NULL);
 	ck_assert_str_eq(last, "config: BCL_SHM=maybe is wrong: it takes on or "
 			       "off");

@@ -3,14 +3,73 @@
  * descriptions. See card.h. */
 #include "transport/card/card.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "env/counters.h"
 #include "env/log.h"
 
-enum bcl_status bcl_host_open(struct bcl_context *context)
+static enum bcl_status tell_card(struct bcl_context *context, const char *where,
+				 const char *why)
+{
+	snprintf(context->which_card, sizeof(context->which_card), "%s%s%s",
+		 where, *why ? ": " : "", why);
+	bcl_log(&context->config, BCL_LOG_INFO, "card", "the card is %s",
+		context->which_card);
+	return BCL_OK;
+}
+
+/* The user wants the card in the kernel, and no other. */
+static enum bcl_status refuse_card(const struct bcl_context *context,
+				   enum bcl_status status, const char *why)
+{
+	bcl_log(&context->config, BCL_LOG_ERROR, "card",
+		"BCL_CARD=kernel: %s; BCL_CARD=auto does without it", why);
+	/* NORAIL would mean that there is no network. */
+	return status == BCL_ERR_NORAIL ? BCL_ERR_SYSTEM : status;
+}
+
+static enum bcl_status open_in_process(struct bcl_context *context,
+				       const struct bcl_host_setup *setup,
+				       const char *why, struct bcl_host **host)
 {
 	const struct bcl_host_ops *ops = context->env->card;
+	enum bcl_status status;
+
+	if (!ops)
+		return BCL_ERR_NORAIL;
+	status = ops->open(setup, context->no_card, host);
+	return status ? status : tell_card(context, "in the process", why);
+}
+
+/* Open the card that BCL_CARD asks for. An environment without a kernel has one
+ * card, whatever the setting. */
+static enum bcl_status open_card(struct bcl_context *context,
+				 const struct bcl_host_setup *setup,
+				 struct bcl_host **host)
+{
+	const struct bcl_host_ops *kernel = context->env->kernel_card;
+	const char *setting = context->config.card;
+	char why[BCL_HOST_WHY] = "";
+	enum bcl_status status;
+
+	if (!kernel)
+		return open_in_process(context, setup, "", host);
+	if (!strcmp(setting, "process"))
+		return open_in_process(context, setup, "BCL_CARD=process",
+				       host);
+	status = kernel->open(setup, why, host);
+	if (!status)
+		return tell_card(context, "in the kernel", "");
+	if (!*why)
+		snprintf(why, sizeof(why), "%s", bcl_strstatus(status));
+	if (!strcmp(setting, "kernel"))
+		return refuse_card(context, status, why);
+	return open_in_process(context, setup, why, host);
+}
+
+enum bcl_status bcl_host_open(struct bcl_context *context)
+{
 	struct bcl_host_setup setup = {
 		.env = context->env,
 		.config = &context->config,
@@ -25,10 +84,8 @@ enum bcl_status bcl_host_open(struct bcl_context *context)
 	enum bcl_status status;
 	unsigned i;
 
-	if (!ops)
-		return BCL_ERR_NORAIL;
 	memcpy(setup.key, context->key, sizeof(setup.key));
-	status = ops->open(&setup, context->no_card, &host);
+	status = open_card(context, &setup, &host);
 	if (status)
 		return status;
 	context->card_id = host->card;

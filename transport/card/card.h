@@ -19,9 +19,10 @@ enum {
 };
 
 /*
- * Open the environment's card and set context->card. NORAIL: there is no card;
- * context->card stays NULL and the caller must not use the functions below.
- * Fails with NOMEM or ARG, too.
+ * Open the card that BCL_CARD asks for and set context->card. NORAIL: there is
+ * no card; context->card stays NULL and the caller must not use the functions
+ * below. Fails with NOMEM or ARG, too; and if the card in the kernel is asked
+ * for, with any status of bcl_host_ops.open (logged).
  */
 enum bcl_status bcl_host_open(struct bcl_context *context);
 /* The caller has closed all ports before. Peers get BYE. */
