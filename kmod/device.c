@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* The device /dev/bcl: calls and mappings (bcl/card_device.h). */
+#include <linux/compat.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "compat.h"
+#include "host.h"
+
+/* The largest argument. */
+union argument {
+	struct bcl_device_open open;
+	struct bcl_device_port port;
+	struct bcl_control control;
+	struct bcl_device_connect connect;
+	struct bcl_device_node node;
+	struct bcl_device_node_info info;
+	struct bcl_device_memory memory;
+	struct bcl_device_counters counters;
+};
+
+/* ---- calls ---- */
+
+static long control(struct bcl_kmod_host *host, struct bcl_control *control)
+{
+	enum bcl_status status;
+	u32 result;
+
+	switch (control->op) {
+	case BCL_CTL_POST:
+		return bcl_kmod_post(host, control);
+	case BCL_CTL_UNPOST:
+		return bcl_kmod_unpost(host, control);
+	case BCL_CTL_ISOLATE:
+	case BCL_CTL_REJOIN:
+		bcl_kmod_enter(host);
+		status = bcl_kmod_command(host, control, &result);
+		bcl_kmod_leave(host);
+		return status;
+	}
+	return -EINVAL;
+}
+
+static long node_info(struct bcl_kmod_host *host,
+		      struct bcl_device_node_info *argument)
+{
+	struct bcl_node_info info;
+	enum bcl_status status;
+
+	bcl_kmod_enter(host);
+	status = bcl_card_node_info(host->card, argument->index, &info);
+	bcl_kmod_leave(host);
+	if (status)
+		return status;
+	argument->info.card = info.card;
+	argument->info.rtt = info.rtt;
+	argument->info.last_heard = info.last_heard;
+	argument->info.frames_sent = info.frames_sent;
+	argument->info.frames_received = info.frames_received;
+	argument->info.retransmitted = info.retransmitted;
+	argument->info.state = info.state;
+	argument->info.status = info.status;
+	argument->info.rails = info.rails;
+	argument->info.messages_queued = info.messages_queued;
+	return BCL_OK;
+}
+
+static long counters(struct bcl_kmod_host *host,
+		     struct bcl_device_counters *counters)
+{
+	bcl_kmod_enter(host);
+	*counters = host->count;
+	memcpy(counters->card, bcl_card_counters(host->card),
+	       sizeof(counters->card));
+	counters->not_sent += READ_ONCE(host->not_taken);
+	counters->queue_full = READ_ONCE(host->queue_full);
+	bcl_kmod_leave(host);
+	return BCL_OK;
+}
+
+static long watch(struct bcl_kmod_host *host, struct bcl_device_open *open)
+{
+	if (open->nends > BCL_DEVICE_ENDS)
+		return -EINVAL;
+	bcl_kmod_enter(host);
+	bcl_kmod_ends_show(host, open);
+	bcl_kmod_leave(host);
+	return BCL_OK;
+}
+
+/* Under host->mutex. Returns a status, or an error. */
+static long call(struct bcl_kmod_host *host, unsigned int command,
+		 unsigned long number, union argument *argument)
+{
+	switch (command) {
+	case BCL_DEVICE_PORT_OPEN:
+		return bcl_kmod_port_open(host, &argument->port);
+	case BCL_DEVICE_PORT_CLOSE:
+		return bcl_kmod_port_close(host, number);
+	case BCL_DEVICE_CONTROL:
+		return control(host, &argument->control);
+	case BCL_DEVICE_CONNECT:
+		return bcl_kmod_connect(host, &argument->connect);
+	case BCL_DEVICE_NODE:
+		bcl_kmod_node_show(host, &argument->node);
+		return BCL_OK;
+	case BCL_DEVICE_NODE_INFO:
+		return node_info(host, &argument->info);
+	case BCL_DEVICE_MEMORY:
+		return bcl_kmod_memory_add(host, &argument->memory);
+	case BCL_DEVICE_MEMORY_REMOVE:
+		return bcl_kmod_memory_remove(host, number);
+	case BCL_DEVICE_COUNTERS:
+		return counters(host, &argument->counters);
+	case BCL_DEVICE_WATCH:
+		return watch(host, &argument->open);
+	}
+	return -ENOTTY;
+}
+
+/* Nothing but OPEN may be called before OPEN, or by another process. */
+static long may_call(struct bcl_kmod_host *host, unsigned int command)
+{
+	/* Acquire: pairs with bcl_kmod_open(). */
+	bool open = smp_load_acquire(&host->open);
+
+	if (!open)
+		return command == BCL_DEVICE_OPEN ? 0 : -EINVAL;
+	return host->mm == current->mm ? 0 : -EPERM;
+}
+
+/* A call with an argument in the process's memory, or none. */
+static long call_copied(struct bcl_kmod_host *host, unsigned int command,
+			unsigned long number, union argument *argument)
+{
+	void __user *memory = (void __user *)number;
+	size_t size = _IOC_SIZE(command);
+	long result;
+
+	if (_IOC_DIR(command) & _IOC_WRITE &&
+	    copy_from_user(argument, memory, size))
+		return -EFAULT;
+	mutex_lock(&host->mutex);
+	result = may_call(host, command);
+	if (!result)
+		result = command == BCL_DEVICE_OPEN ?
+				 bcl_kmod_open(host, &argument->open) :
+				 call(host, command, number, argument);
+	mutex_unlock(&host->mutex);
+	if (result >= 0 && _IOC_DIR(command) & _IOC_READ &&
+	    copy_to_user(memory, argument, size))
+		return -EFAULT;
+	return result;
+}
+
+static bool is_known(unsigned int command)
+{
+	switch (command) {
+	case BCL_DEVICE_OPEN:
+	case BCL_DEVICE_PORT_OPEN:
+	case BCL_DEVICE_PORT_CLOSE:
+	case BCL_DEVICE_CONTROL:
+	case BCL_DEVICE_CONNECT:
+	case BCL_DEVICE_NODE:
+	case BCL_DEVICE_NODE_INFO:
+	case BCL_DEVICE_MEMORY:
+	case BCL_DEVICE_MEMORY_REMOVE:
+	case BCL_DEVICE_COUNTERS:
+	case BCL_DEVICE_WATCH:
+		return true;
+	}
+	return false;
+}
+
+static long device_ioctl(struct file *file, unsigned int command,
+			 unsigned long number)
+{
+	struct bcl_kmod_host *host = file->private_data;
+	union argument *argument;
+	long result;
+
+	if (command == BCL_DEVICE_DOORBELL || command == BCL_DEVICE_BARRIER) {
+		result = may_call(host, command);
+		if (result)
+			return result;
+		if (command == BCL_DEVICE_DOORBELL)
+			return bcl_kmod_doorbell(host, number);
+		bcl_kmod_enter(host);
+		bcl_kmod_leave(host);
+		return BCL_OK;
+	}
+	if (!is_known(command))
+		return -ENOTTY;
+	argument = kzalloc(sizeof(*argument), GFP_KERNEL);
+	if (!argument)
+		return -ENOMEM;
+	result = call_copied(host, command, number, argument);
+	kfree(argument);
+	return result;
+}
+
+/* ---- mappings ---- */
+
+/* mremap() makes a second area before it asks whether it may, and closes it. */
+static void area_open(struct vm_area_struct *area)
+{
+	struct bcl_kmod_part *part = area->vm_private_data;
+
+	kref_get(&part->users);
+}
+
+static void area_close(struct vm_area_struct *area)
+{
+	struct bcl_kmod_part *part = area->vm_private_data;
+
+	if (part->mapped == area->vm_start)
+		WRITE_ONCE(part->mapped, 0);
+	bcl_kmod_part_put(part);
+}
+
+/* An area stays in one piece, and where it is. */
+static int area_split(struct vm_area_struct *area, unsigned long address)
+{
+	return -EINVAL;
+}
+
+static int area_move(struct vm_area_struct *area)
+{
+	return -EINVAL;
+}
+
+static const struct vm_operations_struct part_operations = {
+	.open = area_open,
+	.close = area_close,
+	.may_split = area_split,
+	.mremap = area_move,
+};
+
+static const struct vm_operations_struct news_operations = {
+	.may_split = area_split,
+	.mremap = area_move,
+};
+
+/*
+ * By page frames, which no one can pin: so the memory of a port cannot become
+ * the memory of a request, here or of another device.
+ */
+static int map_memory(struct vm_area_struct *area, void *memory, size_t size)
+{
+	size_t at;
+	int error = 0;
+
+	for (at = 0; at < size && !error; at += PAGE_SIZE)
+		error = remap_pfn_range(area, area->vm_start + at,
+					vmalloc_to_pfn(memory + at), PAGE_SIZE,
+					area->vm_page_prot);
+	return error;
+}
+
+static int map_part(struct bcl_kmod_host *host, struct vm_area_struct *area,
+		    u64 offset)
+{
+	struct bcl_kmod_part *part = bcl_kmod_part_get(host, offset);
+	int error = -EBUSY;
+
+	if (!part)
+		return -EINVAL;
+	if (area->vm_end - area->vm_start != part->size)
+		error = -EINVAL;
+	else if (!cmpxchg(&part->mapped, 0, area->vm_start))
+		error = map_memory(area, part->memory, part->size);
+	else
+		goto put;
+	if (!error) {
+		area->vm_ops = &part_operations;
+		area->vm_private_data = part;
+		return 0;
+	}
+	if (error != -EINVAL)
+		WRITE_ONCE(part->mapped, 0);
+put:
+	bcl_kmod_part_put(part);
+	return error;
+}
+
+static int device_mmap(struct file *file, struct vm_area_struct *area)
+{
+	struct bcl_kmod_host *host = file->private_data;
+	u64 offset = (u64)area->vm_pgoff << PAGE_SHIFT;
+	bool given = offset != BCL_DEVICE_NEWS &&
+		     ((offset >> 32) - 1) % 2 == BCL_DEVICE_GIVEN;
+	long error = may_call(host, BCL_DEVICE_BARRIER);
+
+	if (error)
+		return error;
+	if (!(area->vm_flags & VM_SHARED) || area->vm_flags & VM_EXEC)
+		return -EINVAL;
+	if (area->vm_flags & VM_WRITE && !given)
+		return -EACCES;
+	bcl_compat_vm_flags(area, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP,
+			    VM_MAYEXEC | (given ? 0 : VM_MAYWRITE));
+	if (offset != BCL_DEVICE_NEWS)
+		return map_part(host, area, offset);
+	if (area->vm_end - area->vm_start != PAGE_SIZE)
+		return -EINVAL;
+	area->vm_ops = &news_operations;
+	return map_memory(area, host->news, PAGE_SIZE);
+}
+
+/* ---- files ---- */
+
+static int device_open(struct inode *inode, struct file *file)
+{
+	file->private_data = bcl_kmod_host_make();
+	return file->private_data ? 0 : -ENOMEM;
+}
+
+static int device_release(struct inode *inode, struct file *file)
+{
+	bcl_kmod_close(file->private_data);
+	return 0;
+}
+
+static const struct file_operations operations = {
+	.owner = THIS_MODULE,
+	.open = device_open,
+	.release = device_release,
+	.unlocked_ioctl = device_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.mmap = device_mmap,
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "bcl",
+	.fops = &operations,
+	.mode = 0666,
+};
+
+int bcl_kmod_device_init(void)
+{
+	return misc_register(&device);
+}
+
+void bcl_kmod_device_exit(void)
+{
+	misc_deregister(&device);
+}

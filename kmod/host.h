@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * The kernel as the host of a card core: one card for each open file of
+ * /dev/bcl. doc/kernel.md describes the boundary and the locks.
+ *
+ * The core runs under `lock`, with bottom halves off, in turns: bcl_kmod_enter(),
+ * inputs of the core, bcl_kmod_leave(). Frames that the core sends wait in `out`
+ * until the turn is over.
+ */
+#ifndef BCL_KMOD_HOST_H
+#define BCL_KMOD_HOST_H
+
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/kref.h>
+#include <linux/mmu_notifier.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include <bcl/card_device.h>
+
+#include "nicfw/hal.h"
+
+struct bcl_kmod_pin;
+
+enum {
+	BCL_KMOD_SEATS = 16,
+	BCL_KMOD_NODES = 1024,
+	BCL_KMOD_MESSAGES = 4096,
+	BCL_KMOD_CONNECTIONS = 256,
+	BCL_KMOD_CHANNELS = 1024, /* per port, on average */
+	BCL_KMOD_BUDGET = 256,
+	BCL_KMOD_BURST = 32,	    /* frames in one input, or in one run */
+	BCL_KMOD_QUEUE = 4096,	    /* frames that wait for the card */
+	BCL_KMOD_WINDOW = 1 << 20,  /* bytes that they hold */
+	BCL_KMOD_AREAS = 8,	    /* handles per port: a power of two */
+	BCL_KMOD_NO_HINT = 0xff,    /* any fan-out hint will do */
+};
+
+/* An address on a wire: Ethernet address, and fan-out hint. */
+struct bcl_kmod_address {
+	u8 mac[ETH_ALEN];
+	u8 hint;
+};
+
+/* ---- memory ---- */
+
+/* What a core's handle names: a piece of memory, of one of these kinds. */
+enum bcl_kmod_span_kind {
+	BCL_KMOD_NOTHING,
+	BCL_KMOD_LINEAR, /* of the kernel: `memory`, `length` bytes */
+	BCL_KMOD_PINNED, /* pages of the process: `pin` */
+	BCL_KMOD_NAMED,	 /* registered memory `handle`, from byte `offset` on:
+			  * looked up at each access */
+};
+
+struct bcl_kmod_span {
+	enum bcl_kmod_span_kind kind;
+	u32 handle;
+	union {
+		u8 *memory;
+		struct bcl_kmod_pin *pin;
+	};
+	u64 offset;
+	u64 length;
+};
+
+/* Memory that peers may reach (BCL_DEVICE_MEMORY). */
+struct bcl_kmod_memory {
+	struct bcl_device_memory named;
+	struct bcl_kmod_pin *pin; /* NULL: of no bytes */
+};
+
+/* ---- ports ---- */
+
+/* A part of a port's memory (enum bcl_device_part), which stays until neither
+ * port nor mapping needs it. */
+struct bcl_kmod_part {
+	struct kref users;
+	void *memory;
+	size_t size;
+	unsigned long mapped; /* address in the process, or 0 */
+};
+
+/* What the core has of a request. */
+struct bcl_kmod_slot {
+	bool busy; /* from the doorbell to the event */
+	struct bcl_kmod_span span[BCL_REQUEST_REFS];
+};
+
+/* The reader of a completion queue, beside the owner of the port. */
+struct bcl_kmod_reader {
+	const struct bcl_completion *entries;
+	u32 n, next, lap;
+};
+
+struct bcl_kmod_port {
+	struct bcl_control opened; /* PORT_OPEN */
+	struct bcl_kmod_part *part[2];
+	/* In the parts, by enum bcl_area. Requests that the core reads are not
+	 * there, but in `shadow`. */
+	u8 *area[BCL_AREAS];
+	struct bcl_request *shadow;
+	u32 made;  /* entries of the shadow's submits[] */
+	u32 taken; /* entries of the process's submits[] */
+	struct eventfd_ctx *wake; /* may be NULL */
+	struct bcl_kmod_reader sends, receives;
+	struct bcl_kmod_slot *slot;
+	struct bcl_kmod_span *channel;
+};
+
+/*
+ * A place for a port. `mutex`, for intake, open and close, is taken before the
+ * card's lock; `port` changes with both.
+ */
+struct bcl_kmod_seat {
+	struct mutex mutex;
+	struct bcl_kmod_port *port; /* NULL: free */
+	u16 number;		    /* of the port; 0: free */
+};
+
+/* ---- rails and nodes ---- */
+
+/* An end of a rail: an interface. */
+struct bcl_kmod_end {
+	struct net_device *dev; /* held; NULL: gone, or refused */
+	struct bcl_kmod_address address;
+	u32 interface;
+	u32 mtu;  /* of frames of the card */
+	u8 rail;
+	bool up;
+	bool used; /* reaches a node, or is the first of its rail */
+	bool wet;  /* frames came since bcl_card_drained() */
+};
+
+struct bcl_kmod_rail {
+	u32 up; /* bit e: end e works */
+	u32 mtu;
+};
+
+struct bcl_kmod_way {
+	u8 end, wire;
+};
+
+/* The host's knowledge of a node; the index is the core's. */
+struct bcl_kmod_node {
+	struct bcl_device_node shown; /* without index, changes and ends */
+	u8 nways;
+	u8 turn[BCL_RAILS_MAX];
+	u8 end[BCL_RAILS_MAX]; /* our end, and the node's address: */
+	struct bcl_kmod_address address[BCL_RAILS_MAX];
+	/* HELLO frames of a rail go to its ways in turn until the node
+	 * answers. */
+	struct bcl_kmod_address wire[BCL_DEVICE_ENDS];
+	struct bcl_kmod_way way[BCL_DEVICE_WAYS];
+};
+
+/* ---- the host ---- */
+
+struct bcl_kmod_host {
+	struct mutex mutex; /* serialises control calls; outermost */
+	bool open;	    /* OPEN was successful; then constant: */
+	u64 id;
+	struct mm_struct *mm; /* grabbed */
+	struct mmu_notifier ends; /* calls when the process ends */
+	struct net *net;
+	struct bcl_device_news *news; /* a page, mapped read-only */
+	u64 peer_timeout;
+	struct hlist_node hashed; /* by id; read under RCU */
+	struct list_head listed;  /* in the list of all hosts */
+
+	spinlock_t lock;
+	/* Below: constant, or protected by the lock. */
+	struct bcl_card *card;
+	void *arena;
+	bool closing;
+	u64 deadline; /* that the core wants; 0: at once */
+	u64 armed;    /* of the timer; U64_MAX: not armed */
+	unsigned int nends, nrails;
+	struct bcl_kmod_end end[BCL_DEVICE_ENDS];
+	struct bcl_kmod_rail rail[BCL_RAILS_MAX];
+	bool grown; /* an end came into use */
+	u8 hello_turn;
+	struct bcl_kmod_node *node; /* BCL_KMOD_NODES */
+	struct bcl_kmod_node *connecting; /* of the CONNECT in progress */
+	struct bcl_kmod_seat seat[BCL_KMOD_SEATS];
+	struct xarray memories; /* by handle */
+	/* Source of the frames that the core handles now, or NULL. */
+	const struct bcl_kmod_address *source;
+	unsigned int source_end;
+	struct bcl_rx_frame burst[BCL_KMOD_BURST];
+	struct bcl_device_counters count; /* without those of the core */
+
+	/* Pins that no one needs any more, until process context releases
+	 * them. */
+	struct list_head unpinned;
+	struct work_struct release;
+
+	/* ---- with locks of their own ---- */
+	struct sk_buff_head in, out;
+	unsigned long sending; /* bit 0: a thread empties `out` */
+	u64 queue_full; /* changed by the interfaces' threads: a hint */
+	u64 not_taken; /* frames, by a device; changed by that thread */
+	struct tasklet_struct tasklet;
+	struct hrtimer timer;
+	atomic_long_t charged; /* pages, against RLIMIT_MEMLOCK */
+};
+
+/* ---- turn.c ---- */
+
+void bcl_kmod_enter(struct bcl_kmod_host *host) __acquires(&host->lock);
+void bcl_kmod_leave(struct bcl_kmod_host *host) __releases(&host->lock);
+/* Store the next call that the core wants. */
+void bcl_kmod_wants(struct bcl_kmod_host *host,
+		    const struct bcl_card_next *next);
+enum bcl_status bcl_kmod_command(struct bcl_kmod_host *host,
+				 const struct bcl_control *control,
+				 u32 *result);
+void bcl_kmod_tasklet(struct tasklet_struct *tasklet);
+enum hrtimer_restart bcl_kmod_timer(struct hrtimer *timer);
+
+/* ---- hal.c, transmit.c ---- */
+
+extern const struct bcl_hal bcl_kmod_hal;
+
+unsigned int bcl_kmod_transmit(void *host, unsigned int rail, u32 node,
+			       struct bcl_tx_frame *frame);
+/* Send the frames that wait. The caller has bottom halves off. */
+void bcl_kmod_flush(struct bcl_kmod_host *host);
+
+u32 bcl_kmod_crc32c(u32 crc, const void *data, size_t length);
+u32 bcl_kmod_headers_crc(const void *headers);
+
+/* ---- receive.c ---- */
+
+int bcl_kmod_receive_init(void);
+void bcl_kmod_receive_exit(void);
+/* Give the card a free id, and let frames to it come. */
+void bcl_kmod_receive_open(struct bcl_kmod_host *host);
+/* No frame comes after this. */
+void bcl_kmod_receive_close(struct bcl_kmod_host *host);
+/* Feed waiting frames to the core, in a turn. Returns true if none is left. */
+bool bcl_kmod_receive(struct bcl_kmod_host *host);
+
+/* ---- end.c ---- */
+
+int bcl_kmod_ends_init(void);
+void bcl_kmod_ends_exit(void);
+/* Find the interfaces; each end gets the answer to the process. Returns the
+ * number of ends that can be used. The host gets notice of changes. */
+unsigned int bcl_kmod_ends_open(struct bcl_kmod_host *host,
+				struct bcl_device_open *open);
+void bcl_kmod_ends_close(struct bcl_kmod_host *host);
+/* Tell the core what has changed, in a turn. */
+void bcl_kmod_ends_tell(struct bcl_kmod_host *host);
+void bcl_kmod_ends_show(const struct bcl_kmod_host *host,
+			struct bcl_device_open *open);
+
+/* ---- node.c ---- */
+
+/* The entry for the node that the core knows by this index; NULL: none. */
+struct bcl_kmod_node *bcl_kmod_node_make(struct bcl_kmod_host *host, u32 index,
+					 u64 card);
+/* The destination of the next HELLO for the rail, and the end it leaves by. */
+const struct bcl_kmod_address *
+bcl_kmod_hello_to(const struct bcl_kmod_host *host, struct bcl_kmod_node *node,
+		  unsigned int rail, unsigned int *end);
+long bcl_kmod_connect(struct bcl_kmod_host *host,
+		      struct bcl_device_connect *connect);
+void bcl_kmod_node_show(struct bcl_kmod_host *host,
+			struct bcl_device_node *node);
+
+/* ---- port.c, intake.c ---- */
+
+long bcl_kmod_port_open(struct bcl_kmod_host *host,
+			struct bcl_device_port *port);
+long bcl_kmod_port_close(struct bcl_kmod_host *host, unsigned long seat);
+long bcl_kmod_doorbell(struct bcl_kmod_host *host, unsigned long seat);
+long bcl_kmod_post(struct bcl_kmod_host *host, struct bcl_control *control);
+long bcl_kmod_unpost(struct bcl_kmod_host *host,
+		     const struct bcl_control *control);
+/* Release what finished requests and channels had, at the end of a turn. */
+void bcl_kmod_ports_settle(struct bcl_kmod_host *host);
+/* NULL: no such port. */
+struct bcl_kmod_seat *bcl_kmod_seat_of(struct bcl_kmod_host *host, u32 number);
+/* A part of a port, for a mapping, with a reference; NULL: none. */
+struct bcl_kmod_part *bcl_kmod_part_get(struct bcl_kmod_host *host,
+					u64 offset);
+void bcl_kmod_part_put(struct bcl_kmod_part *part);
+
+/* Core's handles of the memory that requests and channels name. */
+static inline u32 bcl_kmod_request_handle(unsigned int seat, u32 slot,
+					  unsigned int ref)
+{
+	return 1u << 31 | seat << 18 | slot << 2 | ref;
+}
+
+static inline u32 bcl_kmod_channel_handle(unsigned int seat, u32 channel)
+{
+	return 1u << 30 | seat << 16 | channel;
+}
+
+/* ---- span.c ---- */
+
+/*
+ * Prepare memory of the process for the core: a BCL_HANDLE_SELF or registered
+ * memory. `write`: the core will write there. May sleep. ARG: there is no such
+ * memory, or the process may not write there; NOMEM. The span is the caller's.
+ */
+enum bcl_status bcl_kmod_span_open(struct bcl_kmod_host *host,
+				   const struct bcl_kmod_port *port, u32 handle,
+				   u64 offset, u64 length, bool write,
+				   struct bcl_kmod_span *span);
+/* In a turn. */
+void bcl_kmod_span_close(struct bcl_kmod_host *host,
+			 struct bcl_kmod_span *span);
+/*
+ * Find what a core's reference names, in a turn; see bcl_hal.dma. `rights` are
+ * for peers. Returns false if there is no such memory. *at is where the
+ * reference begins in *span.
+ */
+bool bcl_kmod_span_find(struct bcl_kmod_host *host, u16 port, int remote,
+			const struct bcl_memref *ref, u32 rights, bool write,
+			struct bcl_kmod_span *span, u64 *at);
+void bcl_kmod_span_read(const struct bcl_kmod_span *span, u64 at, void *to,
+			size_t length);
+void bcl_kmod_span_write(const struct bcl_kmod_span *span, u64 at,
+			 const void *from, size_t length);
+/* An aligned word in pinned memory; see bcl_hal.atomic. */
+u64 bcl_kmod_span_atomic(const struct bcl_kmod_span *span, u64 at,
+			 enum bcl_atomic_op op, const u64 operand[2]);
+
+/* ---- memory.c ---- */
+
+long bcl_kmod_memory_add(struct bcl_kmod_host *host,
+			 const struct bcl_device_memory *named);
+long bcl_kmod_memory_remove(struct bcl_kmod_host *host, unsigned long handle);
+void bcl_kmod_memories_close(struct bcl_kmod_host *host);
+
+/* ---- host.c ---- */
+
+struct bcl_kmod_host *bcl_kmod_host_make(void);
+long bcl_kmod_open(struct bcl_kmod_host *host, struct bcl_device_open *open);
+/* The file is closed for good: the host is freed. */
+void bcl_kmod_close(struct bcl_kmod_host *host);
+
+/* ---- device.c ---- */
+
+int bcl_kmod_device_init(void);
+void bcl_kmod_device_exit(void);
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/* Registered memory: peers reach it by its handle, and requests may name it. */
+#include <linux/slab.h>
+
+#include "host.h"
+#include "pin.h"
+
+enum {
+	RIGHTS = BCL_MEM_REMOTE_READ | BCL_MEM_REMOTE_WRITE |
+		 BCL_MEM_REMOTE_ATOMIC,
+};
+
+static struct bcl_kmod_memory *memory_make(struct bcl_kmod_host *host,
+					   const struct bcl_device_memory *named)
+{
+	bool write = named->rights &
+		     (BCL_MEM_REMOTE_WRITE | BCL_MEM_REMOTE_ATOMIC);
+	struct bcl_kmod_memory *memory =
+		kzalloc(sizeof(*memory), GFP_KERNEL_ACCOUNT);
+	struct bcl_kmod_pin *pin;
+
+	if (!memory)
+		return ERR_PTR(-ENOMEM);
+	memory->named = *named;
+	if (!named->length)
+		return memory;
+	pin = bcl_kmod_pin(host, named->address, named->length, write);
+	if (IS_ERR(pin)) {
+		kfree(memory);
+		return ERR_CAST(pin);
+	}
+	memory->pin = pin;
+	return memory;
+}
+
+static void memory_free(struct bcl_kmod_host *host,
+			struct bcl_kmod_memory *memory)
+{
+	if (memory->pin)
+		bcl_kmod_unpin(host, memory->pin);
+	kfree(memory);
+}
+
+long bcl_kmod_memory_add(struct bcl_kmod_host *host,
+			 const struct bcl_device_memory *named)
+{
+	struct bcl_kmod_memory *memory;
+	int error;
+
+	if (named->handle == BCL_HANDLE_SELF || named->rights & ~RIGHTS)
+		return BCL_ERR_ARG;
+	memory = memory_make(host, named);
+	if (IS_ERR(memory))
+		return PTR_ERR(memory) == -ENOMEM ? BCL_ERR_NOMEM : BCL_ERR_ARG;
+	error = xa_insert(&host->memories, named->handle, memory, GFP_KERNEL);
+	if (!error)
+		return BCL_OK;
+	memory_free(host, memory);
+	return error == -EBUSY ? BCL_ERR_BUSY : BCL_ERR_NOMEM;
+}
+
+long bcl_kmod_memory_remove(struct bcl_kmod_host *host, unsigned long handle)
+{
+	struct bcl_kmod_memory *memory;
+
+	bcl_kmod_enter(host);
+	memory = xa_erase(&host->memories, handle);
+	bcl_kmod_leave(host);
+	if (!memory)
+		return BCL_ERR_ARG;
+	memory_free(host, memory);
+	return BCL_OK;
+}
+
+void bcl_kmod_memories_close(struct bcl_kmod_host *host)
+{
+	struct bcl_kmod_memory *memory;
+	unsigned long handle;
+
+	xa_for_each(&host->memories, handle, memory)
+		memory_free(host, memory);
+	xa_destroy(&host->memories);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Pins of pages of the process; see pin.h.
+ *
+ * Pages are pinned for writing, even if the card only reads them: a pin for
+ * reading of memory that was never written would be one of the page of zeros. A
+ * mapping that the process can only read is pinned for reading.
+ */
+#include "pin.h"
+
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "host.h"
+
+enum {
+	AT_ONCE = 1024, /* pages, between looks for a signal */
+	CHUNK = 256,	/* pages that are charged together */
+};
+
+/*
+ * ---- accounts ----
+ *
+ * Each change of the process's account needs its mmap lock for writing. So the
+ * host charges some pages more than it has pinned, if the limit permits.
+ */
+
+static int charge(struct bcl_kmod_host *host, unsigned long npages)
+{
+	long left = atomic_long_sub_return(npages, &host->charged);
+
+	if (left >= 0)
+		return 0;
+	if (!account_locked_vm(host->mm, npages + CHUNK, true)) {
+		atomic_long_add(npages + CHUNK, &host->charged);
+		return 0;
+	}
+	if (!account_locked_vm(host->mm, npages, true)) {
+		atomic_long_add(npages, &host->charged);
+		return 0;
+	}
+	atomic_long_add(npages, &host->charged);
+	return -ENOMEM;
+}
+
+static void discharge(struct bcl_kmod_host *host, unsigned long npages)
+{
+	long left = atomic_long_add_return(npages, &host->charged);
+
+	if (left > 2 * CHUNK &&
+	    atomic_long_cmpxchg(&host->charged, left, CHUNK) == left)
+		account_locked_vm(host->mm, left - CHUNK, false);
+}
+
+void bcl_kmod_pins_close(struct bcl_kmod_host *host)
+{
+	long left = atomic_long_xchg(&host->charged, 0);
+
+	if (left > 0)
+		account_locked_vm(host->mm, left, false);
+}
+
+/* ---- pins ---- */
+
+/* Returns the pages that were pinned, or an error if none was. */
+static long pin_pages(unsigned long address, unsigned long n, bool write,
+		      struct page **page)
+{
+	unsigned int flags = FOLL_LONGTERM | (write ? FOLL_WRITE : 0);
+	unsigned long done = 0;
+
+	while (done < n) {
+		int some = min_t(unsigned long, n - done, AT_ONCE);
+		int got = fatal_signal_pending(current) ?
+				  -EINTR :
+				  pin_user_pages_fast(address +
+							      done * PAGE_SIZE,
+						      some, flags, page + done);
+
+		if (got <= 0)
+			return done ? done : got ?: -EFAULT;
+		done += got;
+		cond_resched();
+	}
+	return done;
+}
+
+/* Pin all pages or none. */
+static int pin_all(struct bcl_kmod_host *host, unsigned long address, bool write,
+		   struct bcl_kmod_pin *pin)
+{
+	long got = pin_pages(address, pin->npages, write, pin->page);
+
+	if (got == pin->npages)
+		return 0;
+	if (got < 0)
+		return got;
+	unpin_user_pages(pin->page, got);
+	return fatal_signal_pending(current) ? -EINTR : -EFAULT;
+}
+
+struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
+				  u64 length, bool write)
+{
+	u64 end = address + length, first = address & PAGE_MASK;
+	unsigned long npages = (PAGE_ALIGN(end) - first) >> PAGE_SHIFT;
+	struct bcl_kmod_pin *pin;
+	int error;
+
+	if (!length || end < address || end > TASK_SIZE_MAX ||
+	    npages > INT_MAX / sizeof(struct page *) - 8)
+		return ERR_PTR(-EFAULT);
+	bcl_kmod_unpin_all(host); /* the limit may need their pages */
+	if (charge(host, npages))
+		return ERR_PTR(-ENOMEM);
+	pin = kvmalloc(struct_size(pin, page, npages), GFP_KERNEL_ACCOUNT);
+	if (!pin) {
+		discharge(host, npages);
+		return ERR_PTR(-ENOMEM);
+	}
+	pin->npages = npages;
+	pin->first = offset_in_page(address);
+	pin->writable = true;
+	pin->dirty = false;
+	error = pin_all(host, first, true, pin);
+	if (error == -EFAULT && !write) {
+		pin->writable = false;
+		error = pin_all(host, first, false, pin);
+	}
+	if (error) {
+		kvfree(pin);
+		discharge(host, npages);
+		return ERR_PTR(error);
+	}
+	spin_lock_bh(&host->lock);
+	host->count.pages_pinned += npages;
+	spin_unlock_bh(&host->lock);
+	return pin;
+}
+
+void bcl_kmod_unpin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
+{
+	unpin_user_pages_dirty_lock(pin->page, pin->npages, pin->dirty);
+	discharge(host, pin->npages);
+	spin_lock_bh(&host->lock);
+	host->count.pages_released += pin->npages;
+	spin_unlock_bh(&host->lock);
+	kvfree(pin);
+}
+
+void bcl_kmod_unpin_later(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
+{
+	if (list_empty(&host->unpinned))
+		schedule_work(&host->release);
+	list_add_tail(&pin->link, &host->unpinned);
+}
+
+void bcl_kmod_unpin_all(struct bcl_kmod_host *host)
+{
+	struct bcl_kmod_pin *pin, *next;
+	LIST_HEAD(pins);
+
+	if (list_empty_careful(&host->unpinned))
+		return;
+	spin_lock_bh(&host->lock);
+	list_splice_init(&host->unpinned, &pins);
+	spin_unlock_bh(&host->lock);
+	list_for_each_entry_safe(pin, next, &pins, link)
+		bcl_kmod_unpin(host, pin);
+}
+
+void bcl_kmod_unpin_work(struct work_struct *work)
+{
+	bcl_kmod_unpin_all(
+		container_of(work, struct bcl_kmod_host, release));
+}

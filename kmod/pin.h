@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Pins: pages of the process that the card may access until it gives them back.
+ * They count against the process's RLIMIT_MEMLOCK.
+ */
+#ifndef BCL_KMOD_PIN_H
+#define BCL_KMOD_PIN_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+struct bcl_kmod_host;
+
+struct bcl_kmod_pin {
+	struct list_head link;
+	unsigned long npages;
+	unsigned int first; /* offset of the first byte in its page */
+	bool writable;
+	bool dirty; /* the card has written there */
+	struct page *page[];
+};
+
+/*
+ * Pin [address, address + length) of current, which is the owner of the host.
+ * `write`: the card will write there, otherwise only read. May sleep. Returns
+ * an ERR_PTR: EFAULT, not all of it is memory, or the rights miss; ENOMEM; EINTR.
+ */
+struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
+				  u64 length, bool write);
+/* Release a pin that the card has not, in process context. */
+void bcl_kmod_unpin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin);
+/* Release a pin later. In a turn. */
+void bcl_kmod_unpin_later(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin);
+/* Release all of those now. In process context, outside a turn. */
+void bcl_kmod_unpin_all(struct bcl_kmod_host *host);
+/* Work: bcl_kmod_unpin_all(). */
+void bcl_kmod_unpin_work(struct work_struct *work);
+/* Return what is charged; no pin is left. */
+void bcl_kmod_pins_close(struct bcl_kmod_host *host);
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Spans: the memory that the core names by handles, and moving data from and to
+ * it. A handle is looked up at each access, so a handle that is stale names
+ * nothing.
+ */
+#include <linux/highmem.h>
+#include <linux/nospec.h>
+
+#include "host.h"
+#include "pin.h"
+
+/* The process's address lies in the part of the port that it gives: the kernel
+ * has these pages anyway. */
+static bool in_given(const struct bcl_kmod_port *port, u64 address, u64 length,
+		     u64 *offset)
+{
+	const struct bcl_kmod_part *part = port->part[BCL_DEVICE_GIVEN];
+	unsigned long mapped = READ_ONCE(part->mapped);
+
+	*offset = address - mapped;
+	return mapped && address >= mapped && *offset <= part->size &&
+	       length <= part->size - *offset;
+}
+
+enum bcl_status bcl_kmod_span_open(struct bcl_kmod_host *host,
+				   const struct bcl_kmod_port *port, u32 handle,
+				   u64 offset, u64 length, bool write,
+				   struct bcl_kmod_span *span)
+{
+	struct bcl_kmod_pin *pin;
+	u64 at;
+
+	*span = (struct bcl_kmod_span){ .length = length };
+	if (!length)
+		return BCL_OK;
+	if (handle != BCL_HANDLE_SELF) {
+		span->kind = BCL_KMOD_NAMED;
+		span->handle = handle;
+		span->offset = offset;
+		return BCL_OK;
+	}
+	if (in_given(port, offset, length, &at)) {
+		span->kind = BCL_KMOD_LINEAR;
+		span->memory = port->part[BCL_DEVICE_GIVEN]->memory + at;
+		return BCL_OK;
+	}
+	pin = bcl_kmod_pin(host, offset, length, write);
+	if (IS_ERR(pin))
+		return PTR_ERR(pin) == -ENOMEM ? BCL_ERR_NOMEM : BCL_ERR_ARG;
+	span->kind = BCL_KMOD_PINNED;
+	span->pin = pin;
+	return BCL_OK;
+}
+
+void bcl_kmod_span_close(struct bcl_kmod_host *host, struct bcl_kmod_span *span)
+{
+	if (span->kind == BCL_KMOD_PINNED)
+		bcl_kmod_unpin_later(host, span->pin);
+	*span = (struct bcl_kmod_span){ .kind = BCL_KMOD_NOTHING };
+}
+
+/* ---- handles ---- */
+
+static bool within(u64 offset, u64 length, u64 size)
+{
+	return offset <= size && length <= size - offset;
+}
+
+/* An area of a port, of which the core itself names any part. */
+static bool find_area(struct bcl_kmod_host *host, const struct bcl_memref *ref,
+		      struct bcl_kmod_span *span)
+{
+	void *memory = bcl_kmod_hal.area(host, ref->handle,
+					 ref->offset + ref->length);
+
+	*span = (struct bcl_kmod_span){ .kind = BCL_KMOD_LINEAR,
+					.memory = memory,
+					.length = ref->offset + ref->length };
+	return memory && ref->offset + ref->length >= ref->offset;
+}
+
+/* What a request or a channel of the port names. */
+static bool find_own(struct bcl_kmod_host *host, u16 port, u32 handle,
+		     struct bcl_kmod_span *span)
+{
+	bool request = handle >> 31;
+	u32 index = handle >> (request ? 18 : 16) & (BCL_KMOD_SEATS - 1);
+	u32 number = handle & 0xffff;
+	const struct bcl_kmod_seat *seat =
+		&host->seat[array_index_nospec(index, BCL_KMOD_SEATS)];
+
+	if (!seat->port || seat->number != port)
+		return false;
+	if (request) {
+		number = handle >> 2 & 0xffff;
+		if (number >= seat->port->opened.port.nrequests ||
+		    (handle & 3) >= BCL_REQUEST_REFS)
+			return false;
+		*span = seat->port->slot[number].span[handle & 3];
+	} else {
+		if (!(handle >> 30) ||
+		    number >= seat->port->opened.port.nchannels)
+			return false;
+		*span = seat->port->channel[number];
+	}
+	return true;
+}
+
+/* Registered memory; `offset` counts from its base for peers. */
+static bool find_memory(struct bcl_kmod_host *host, u32 handle, u64 offset,
+			u64 length, bool remote, u32 rights,
+			struct bcl_kmod_span *span, u64 *at)
+{
+	const struct bcl_kmod_memory *memory =
+		xa_load(&host->memories, handle);
+
+	if (!memory || (memory->named.rights & rights) != rights)
+		return false;
+	*at = remote ? offset - memory->named.base : offset;
+	*span = (struct bcl_kmod_span){
+		.kind = memory->pin ? BCL_KMOD_PINNED : BCL_KMOD_NOTHING,
+		.pin = memory->pin,
+		.length = memory->named.length,
+	};
+	return within(*at, length, span->length);
+}
+
+static bool find(struct bcl_kmod_host *host, u16 port, int remote,
+		 const struct bcl_memref *ref, u32 rights,
+		 struct bcl_kmod_span *span, u64 *at)
+{
+	*at = ref->offset;
+	if (!port)
+		return find_area(host, ref, span);
+	if (remote)
+		return find_memory(host, ref->handle, ref->offset, ref->length,
+				   true, rights, span, at);
+	if (!find_own(host, port, ref->handle, span) ||
+	    !within(ref->offset, ref->length, span->length))
+		return false;
+	if (span->kind == BCL_KMOD_NAMED)
+		return span->offset + ref->offset >= span->offset &&
+		       find_memory(host, span->handle,
+				   span->offset + ref->offset, ref->length,
+				   false, 0, span, at);
+	return span->kind != BCL_KMOD_NOTHING;
+}
+
+bool bcl_kmod_span_find(struct bcl_kmod_host *host, u16 port, int remote,
+			const struct bcl_memref *ref, u32 rights, bool write,
+			struct bcl_kmod_span *span, u64 *at)
+{
+	bool found = find(host, port, remote, ref, rights, span, at) &&
+		     (!write || span->kind != BCL_KMOD_PINNED ||
+		      span->pin->writable);
+
+	if (!found)
+		host->count.dma_refused++;
+	return found;
+}
+
+/* ---- moving data ---- */
+
+/* The page of byte `at`, and where the byte is in it. */
+static struct page *page_at(const struct bcl_kmod_pin *pin, u64 at,
+			    unsigned int *offset)
+{
+	at += pin->first;
+	*offset = offset_in_page(at);
+	return pin->page[at >> PAGE_SHIFT];
+}
+
+void bcl_kmod_span_read(const struct bcl_kmod_span *span, u64 at, void *to,
+			size_t length)
+{
+	if (span->kind == BCL_KMOD_LINEAR) {
+		memcpy(to, span->memory + at, length);
+		return;
+	}
+	while (length) {
+		unsigned int offset;
+		struct page *page = page_at(span->pin, at, &offset);
+		size_t some = min_t(size_t, length, PAGE_SIZE - offset);
+
+		memcpy_from_page(to, page, offset, some);
+		to += some;
+		at += some;
+		length -= some;
+	}
+}
+
+void bcl_kmod_span_write(const struct bcl_kmod_span *span, u64 at,
+			 const void *from, size_t length)
+{
+	if (span->kind == BCL_KMOD_LINEAR) {
+		memcpy(span->memory + at, from, length);
+		return;
+	}
+	if (length)
+		span->pin->dirty = true;
+	while (length) {
+		unsigned int offset;
+		struct page *page = page_at(span->pin, at, &offset);
+		size_t some = min_t(size_t, length, PAGE_SIZE - offset);
+
+		memcpy_to_page(page, offset, from, some);
+		from += some;
+		at += some;
+		length -= some;
+	}
+}
+
+u64 bcl_kmod_span_atomic(const struct bcl_kmod_span *span, u64 at,
+			 enum bcl_atomic_op op, const u64 operand[2])
+{
+	unsigned int offset;
+	struct page *page = page_at(span->pin, at, &offset);
+	void *memory = kmap_local_page(page);
+	atomic64_t *word = memory + offset;
+	u64 old;
+
+	if (op == BCL_ATOMIC_ADD)
+		old = atomic64_fetch_add(operand[0], word);
+	else
+		old = atomic64_cmpxchg(word, operand[0], operand[1]);
+	kunmap_local(memory);
+	span->pin->dirty = true;
+	return old;
+}
