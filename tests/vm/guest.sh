@@ -36,6 +36,24 @@ vm_kernel() {
 	echo "$image"
 }
 
+# vm_loadable HEADERS NAME: print the file of a module of the distribution for the
+# kernel that has these headers; downloaded once, if it is not installed
+vm_loadable() {
+	local version=${1##*/linux-headers-} name=$2 keep=${abs_top_builddir:?}/tests/vm/kernel
+	local at=lib/modules/$version file
+	file=$(find "/$at" "$keep/$at" -name "$name.ko" 2>/dev/null | head -n 1)
+	if [[ ! $file ]]; then
+		mkdir -p "$keep"
+		(cd "$keep" && apt-get -qq download "linux-image-$version" &&
+			dpkg-deb --fsys-tarfile linux-image-"$version"_*.deb |
+			tar -x --wildcards "./$at/*/$name.ko" &&
+			rm -f linux-image-*.deb) >&2 ||
+			vm_skip "no module $name of kernel $version"
+		file=$(find "$keep/$at" -name "$name.ko")
+	fi
+	echo "$file"
+}
+
 # vm_modules HEADERS DIR: build the modules of DIR/Kbuild, with all warnings, of
 # which there must be none
 vm_modules() {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Code that runs inside a kernel, in guests.
-vm_scripts = %D%/core.sh
+vm_scripts = %D%/core.sh %D%/kmod.sh
 lone_tests += $(vm_scripts)
 dist_check_SCRIPTS += $(vm_scripts)
-EXTRA_DIST += %D%/core.c %D%/guest.sh %D%/check/assert.h %D%/check/check.h \
+EXTRA_DIST += %D%/core.c %D%/kmod.c %D%/veth.c %D%/guest.sh %D%/check/assert.h %D%/check/check.h \
 	%D%/check/stdbool.h %D%/check/stdio.h %D%/check/stdlib.h \
 	%D%/check/string.h
 distclean-local:

@@ -1,0 +1,1208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests of the kernel module bcl.ko, by its calls alone, as the first program of
+ * a guest: two cards of one process, on the two interfaces that are the
+ * arguments, and processes that are killed. Further arguments: "pcrc", cards want
+ * payload checksums; "remove", the interfaces may be removed in the end.
+ */
+#define _GNU_SOURCE
+
+#include <bcl/card_device.h>
+#include <bcl/status.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK(holds)                                                   \
+	do {                                                           \
+		checks++;                                              \
+		if (!(holds)) {                                        \
+			printf("%s:%d: %s: %s (errno %d)\n", __FILE__, \
+			       __LINE__, __func__, #holds, errno);     \
+			fflush(stdout);                                \
+			_exit(1);                                      \
+		}                                                      \
+	} while (0)
+
+enum {
+	REQUESTS = 16,
+	RECEIVES = 64,
+	BLOCKS = 32,
+	LONGS = 4,
+	CHANNELS = 8,
+	PATIENCE = 20000, /* ms */
+	PAGE = 4096,
+};
+
+static unsigned checks;
+static unsigned pcrc; /* payload checksums are wanted */
+static uint8_t key[BCL_KEY_SIZE] = { 1, 2, 3 };
+
+/* ---- a card and its port, as the library sees them ---- */
+
+struct queue {
+	const struct bcl_completion *entries;
+	uint32_t n, next, lap;
+};
+
+struct user {
+	int fd, wake;
+	struct bcl_device_open open;
+	struct bcl_control port;
+	uint32_t seat;
+	const uint8_t *shown;
+	uint8_t *given;
+	const volatile struct bcl_device_news *news;
+	struct bcl_request *requests;
+	uint32_t *submits;
+	struct bcl_port_indices *indices;
+	uint8_t *bounce;
+	const uint8_t *blocks;
+	struct queue sends, receives;
+	uint32_t made, node, generation;
+	uint32_t busy; /* bit r: request r is in flight */
+};
+
+static size_t whole_pages(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+static struct bcl_device_open open_argument(const char *interface)
+{
+	struct bcl_device_open open = {
+		.abi = BCL_CARD_ABI,
+		.nends = 1,
+		.incarnation = 77,
+		.peer_timeout = 5000000000ull,
+		.pcrc = pcrc,
+	};
+
+	memcpy(open.key, key, sizeof(key));
+	open.end[0].interface = if_nametoindex(interface);
+	open.end[0].kind = BCL_WIRE_PACKET;
+	return open;
+}
+
+static void open_card(struct user *user, const char *interface)
+{
+	memset(user, 0, sizeof(*user));
+	user->fd = open(BCL_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+	CHECK(user->fd >= 0);
+	user->open = open_argument(interface);
+	CHECK(ioctl(user->fd, BCL_DEVICE_OPEN, &user->open) == BCL_OK);
+	CHECK(user->open.card != 0 && user->open.end[0].refused == 0);
+	CHECK(user->open.end[0].up == 1 && user->open.end[0].length == 7);
+	CHECK(user->open.end[0].mtu >= 576 - 8);
+	user->news = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, user->fd,
+			  BCL_DEVICE_NEWS);
+	CHECK(user->news != MAP_FAILED);
+}
+
+static struct bcl_device_port port_argument(unsigned number, int wake)
+{
+	return (struct bcl_device_port){
+		.number = number,
+		.nrequests = REQUESTS,
+		.nreceives = RECEIVES,
+		.nblocks = BLOCKS,
+		.nlongs = LONGS,
+		.nchannels = CHANNELS,
+		.wake = wake,
+	};
+}
+
+static size_t part_size(const struct user *user, enum bcl_device_part part)
+{
+	return whole_pages(bcl_device_area(&user->port, part, BCL_AREAS));
+}
+
+static const void *area(const struct user *user, enum bcl_area which)
+{
+	enum bcl_device_part part = bcl_device_part(which);
+
+	return (part == BCL_DEVICE_SHOWN ? user->shown : user->given) +
+	       bcl_device_area(&user->port, part, which);
+}
+
+static void map_port(struct user *user)
+{
+	user->shown = mmap(NULL, part_size(user, BCL_DEVICE_SHOWN), PROT_READ,
+			   MAP_SHARED, user->fd,
+			   bcl_device_map(user->seat, BCL_DEVICE_SHOWN));
+	CHECK(user->shown != MAP_FAILED);
+	user->given = mmap(NULL, part_size(user, BCL_DEVICE_GIVEN),
+			   PROT_READ | PROT_WRITE, MAP_SHARED, user->fd,
+			   bcl_device_map(user->seat, BCL_DEVICE_GIVEN));
+	CHECK(user->given != MAP_FAILED);
+	user->requests = (void *)area(user, BCL_AREA_REQUESTS);
+	user->submits = bcl_submits(user->requests, REQUESTS);
+	user->indices = (void *)area(user, BCL_AREA_INDICES);
+	user->bounce = (void *)area(user, BCL_AREA_BOUNCE);
+	user->blocks = area(user, BCL_AREA_BLOCKS);
+	user->sends = (struct queue){ area(user, BCL_AREA_SENDS), REQUESTS, 0,
+				      1 };
+	user->receives = (struct queue){ area(user, BCL_AREA_RECEIVES),
+					 RECEIVES, 0, 1 };
+}
+
+static void unmap_port(struct user *user)
+{
+	CHECK(!munmap((void *)user->shown, part_size(user, BCL_DEVICE_SHOWN)));
+	CHECK(!munmap(user->given, part_size(user, BCL_DEVICE_GIVEN)));
+}
+
+static void open_port(struct user *user, unsigned number)
+{
+	struct bcl_device_port port;
+
+	user->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	CHECK(user->wake >= 0);
+	port = port_argument(number, user->wake);
+	CHECK(ioctl(user->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_OK);
+	user->seat = port.seat;
+	user->port = (struct bcl_control){
+		.op = BCL_CTL_PORT_OPEN,
+		.port = { .number = number,
+			  .nrequests = REQUESTS,
+			  .nreceives = RECEIVES,
+			  .nblocks = BLOCKS,
+			  .nlongs = LONGS,
+			  .nchannels = CHANNELS },
+	};
+	user->made = 0;
+	user->busy = 0;
+	map_port(user);
+}
+
+static void close_card(struct user *user)
+{
+	unmap_port(user);
+	CHECK(!munmap((void *)user->news, PAGE));
+	CHECK(!close(user->fd));
+	CHECK(!close(user->wake));
+}
+
+static const struct bcl_completion *peek(const struct queue *queue)
+{
+	const struct bcl_completion *entry = &queue->entries[queue->next];
+
+	return __atomic_load_n(&entry->lap, __ATOMIC_ACQUIRE) == queue->lap ?
+		       entry :
+		       NULL;
+}
+
+/* Sleep until the card wakes the port. */
+static void sleep_until(struct user *user, const struct queue *queue)
+{
+	struct pollfd poll_for = { .fd = user->wake, .events = POLLIN };
+	uint64_t n;
+
+	__atomic_store_n(&user->indices->sleeping, 1, __ATOMIC_SEQ_CST);
+	if (!peek(queue)) {
+		CHECK(poll(&poll_for, 1, PATIENCE) == 1);
+		CHECK(read(user->wake, &n, sizeof(n)) == sizeof(n));
+	}
+	__atomic_store_n(&user->indices->sleeping, 0, __ATOMIC_SEQ_CST);
+}
+
+static struct bcl_completion next_of(struct user *user, struct queue *queue)
+{
+	const struct bcl_completion *entry;
+	struct bcl_completion result;
+
+	while (!(entry = peek(queue)))
+		sleep_until(user, queue);
+	result = *entry;
+	if (++queue->next == queue->n) {
+		queue->next = 0;
+		queue->lap++;
+	}
+	return result;
+}
+
+static struct bcl_completion received(struct user *user)
+{
+	return next_of(user, &user->receives);
+}
+
+static void free_block(struct user *user, uint32_t length)
+{
+	uint32_t *freed = length > BCL_BLOCK_SIZE ? &user->indices->longs_freed :
+						    &user->indices->blocks_freed;
+
+	__atomic_store_n(freed, *freed + 1, __ATOMIC_RELEASE);
+}
+
+static struct bcl_completion sent(struct user *user)
+{
+	struct bcl_completion entry = next_of(user, &user->sends);
+
+	CHECK(entry.kind == BCL_CQ_SENT && entry.index < REQUESTS);
+	CHECK(user->busy & 1u << entry.index);
+	user->busy &= ~(1u << entry.index);
+	return entry;
+}
+
+static uint32_t free_slot(struct user *user)
+{
+	uint32_t slot = 0;
+
+	while (user->busy & 1u << slot)
+		slot++;
+	CHECK(slot < REQUESTS);
+	return slot;
+}
+
+/* Write a number to submits[] without a doorbell. */
+static void write_submit(struct user *user, uint32_t slot)
+{
+	user->submits[user->made++ % REQUESTS] = slot;
+	__atomic_store_n(&user->indices->requests_made, user->made,
+			 __ATOMIC_RELEASE);
+}
+
+static uint32_t submit(struct user *user, struct bcl_request request)
+{
+	uint32_t slot = free_slot(user);
+
+	request.node = user->node;
+	request.generation = user->generation;
+	request.cookie = 1000 + slot;
+	user->busy |= 1u << slot;
+	user->requests[slot] = request;
+	write_submit(user, slot);
+	return slot;
+}
+
+static long doorbell(const struct user *user)
+{
+	return ioctl(user->fd, BCL_DEVICE_DOORBELL, user->seat);
+}
+
+static struct bcl_completion submit_and_wait(struct user *user,
+					     struct bcl_request request)
+{
+	uint32_t slot = submit(user, request);
+	struct bcl_completion entry;
+
+	CHECK(doorbell(user) == BCL_OK);
+	entry = sent(user);
+	CHECK(entry.index == slot && entry.cookie == 1000 + slot);
+	return entry;
+}
+
+static struct bcl_memref self(const void *memory, uint32_t length)
+{
+	return (struct bcl_memref){ (uintptr_t)memory, BCL_HANDLE_SELF,
+				    length };
+}
+
+static struct bcl_device_node node_state(const struct user *user)
+{
+	struct bcl_device_node node = { .index = user->node };
+
+	CHECK(ioctl(user->fd, BCL_DEVICE_NODE, &node) == BCL_OK);
+	return node;
+}
+
+/* `states`: bit s: the node may be in state s. */
+static void wait_for_state(struct user *user, unsigned states)
+{
+	struct bcl_device_node node = node_state(user);
+	unsigned i;
+
+	for (i = 0; !(states >> node.state & 1); i++) {
+		struct pollfd poll_for = { .fd = user->wake, .events = POLLIN };
+		uint64_t n;
+
+		__atomic_store_n(&user->indices->sleeping, 1, __ATOMIC_SEQ_CST);
+		if (user->news->changes == node.changes)
+			CHECK(poll(&poll_for, 1, PATIENCE) == 1);
+		__atomic_store_n(&user->indices->sleeping, 0, __ATOMIC_SEQ_CST);
+		if (read(user->wake, &n, sizeof(n)) < 0)
+			CHECK(errno == EAGAIN);
+		CHECK(i < 100);
+		node = node_state(user);
+	}
+	user->generation = node.generation;
+}
+
+static struct bcl_device_connect connect_argument(const struct user *to)
+{
+	struct bcl_device_connect connect = {
+		.card = to->open.card,
+		.nwires = 1,
+		.nways = 1,
+	};
+
+	memcpy(connect.key, key, sizeof(key));
+	connect.wire[0].kind = BCL_WIRE_PACKET;
+	connect.wire[0].length = to->open.end[0].length;
+	memcpy(connect.wire[0].bytes, to->open.end[0].address,
+	       BCL_DEVICE_ADDRESS);
+	return connect;
+}
+
+static void connect_to(struct user *user, const struct user *to)
+{
+	struct bcl_device_connect connect = connect_argument(to);
+
+	CHECK(ioctl(user->fd, BCL_DEVICE_CONNECT, &connect) == BCL_OK);
+	user->node = connect.index;
+	wait_for_state(user, 1 << BCL_NODE_UP);
+}
+
+static long post(const struct user *user, uint32_t number, unsigned generation,
+		 void *memory, uint64_t length, unsigned reading)
+{
+	struct bcl_control control = {
+		.op = BCL_CTL_POST,
+		.channel = { .port = user->port.port.number,
+			     .number = number,
+			     .generation = generation,
+			     .reading = reading,
+			     .offset = (uintptr_t)memory,
+			     .length = length,
+			     .cookie = 500 + number },
+	};
+
+	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
+}
+
+static long unpost(const struct user *user, uint32_t number)
+{
+	struct bcl_control control = {
+		.op = BCL_CTL_UNPOST,
+		.channel = { .port = user->port.port.number,
+			     .number = number },
+	};
+
+	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
+}
+
+static struct bcl_device_counters counters_of(const struct user *user)
+{
+	struct bcl_device_counters counters;
+
+	CHECK(ioctl(user->fd, BCL_DEVICE_COUNTERS, &counters) == BCL_OK);
+	return counters;
+}
+
+/* ---- memory with contents ---- */
+
+static uint8_t *memory_of(size_t size)
+{
+	uint8_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(memory != MAP_FAILED);
+	return memory;
+}
+
+static void fill(uint8_t *memory, size_t length, unsigned seed)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		memory[i] = (uint8_t)(seed + i * 7 + (i >> 8) * 13);
+}
+
+static bool is_filled(const uint8_t *memory, size_t length, unsigned seed)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		if (memory[i] != (uint8_t)(seed + i * 7 + (i >> 8) * 13))
+			return false;
+	return true;
+}
+
+/* ---- messages ---- */
+
+static struct bcl_request system_request(const struct user *to, uint32_t length)
+{
+	return (struct bcl_request){
+		.op = BCL_REQ_SYSTEM,
+		.type = 9,
+		.dst_port = to->port.port.number,
+		.length = length,
+		.targ64 = 0x123456789abcull,
+	};
+}
+
+static void expect_system(struct user *to, const struct user *from,
+			  uint32_t length, unsigned seed)
+{
+	struct bcl_completion entry = received(to);
+
+	CHECK(entry.kind == BCL_CQ_SYSTEM && entry.status == BCL_OK);
+	CHECK(entry.length == length && entry.type == 9);
+	CHECK(entry.card == from->open.card);
+	CHECK(entry.targ64 == 0x123456789abcull);
+	CHECK(entry.src_port == from->port.port.number);
+	CHECK(is_filled(to->blocks + bcl_block_at(BLOCKS, entry.index, length),
+			length, seed));
+	free_block(to, length);
+}
+
+static void test_inline(struct user *a, struct user *b)
+{
+	struct bcl_request request = system_request(b, 60);
+	unsigned i;
+
+	request.inline_len = 60;
+	for (i = 0; i < 3 * BLOCKS; i++) {
+		fill(request.inlined, 60, i);
+		CHECK(submit_and_wait(a, request).status == BCL_OK);
+		expect_system(b, a, 60, i);
+	}
+}
+
+static void test_bounce(struct user *a, struct user *b)
+{
+	struct bcl_device_counters before = counters_of(a);
+	struct bcl_request request = system_request(b, BCL_BLOCK_SIZE);
+	uint8_t *bounce;
+
+	bounce = a->bounce + free_slot(a) * BCL_BLOCK_SIZE;
+	fill(bounce, BCL_BLOCK_SIZE, 5);
+	request.nref = 1;
+	request.refs[0] = self(bounce, BCL_BLOCK_SIZE);
+	CHECK(submit_and_wait(a, request).status == BCL_OK);
+	expect_system(b, a, BCL_BLOCK_SIZE, 5);
+	CHECK(counters_of(a).pages_pinned == before.pages_pinned);
+}
+
+static void test_long_system(struct user *a, struct user *b)
+{
+	struct bcl_request request = system_request(b, BCL_LONG_SIZE);
+	uint8_t *memory = memory_of(BCL_LONG_SIZE);
+
+	fill(memory, BCL_LONG_SIZE, 6);
+	memcpy(request.inlined, memory, 100);
+	request.inline_len = 100;
+	request.nref = 2;
+	request.refs[0] = self(memory + 100, 1000);
+	request.refs[1] = self(memory + 1100, BCL_LONG_SIZE - 1100);
+	CHECK(submit_and_wait(a, request).status == BCL_OK);
+	expect_system(b, a, BCL_LONG_SIZE, 6);
+	munmap(memory, BCL_LONG_SIZE);
+}
+
+static void test_channel(struct user *a, struct user *b)
+{
+	const size_t length = 1234567, at = 4001, size = 2 << 20;
+	uint8_t *from = memory_of(size), *to = memory_of(size);
+	struct bcl_request request = {
+		.op = BCL_REQ_CHANNEL,
+		.dst_port = b->port.port.number,
+		.target = 3 | 1 << 16,
+		.length = length,
+		.nref = 1,
+		.refs = { self(from + 77, length) },
+	};
+	struct bcl_completion entry;
+
+	fill(from + 77, length, 8);
+	CHECK(post(b, 3, 1, to + at, length, 0) == BCL_OK);
+	CHECK(post(b, 3, 1, to + at, length, 0) == BCL_ERR_BUSY);
+	CHECK(submit_and_wait(a, request).status == BCL_OK);
+	entry = received(b);
+	CHECK(entry.kind == BCL_CQ_CHANNEL && entry.status == BCL_OK);
+	CHECK(entry.index == 3 && entry.cookie == 503);
+	CHECK(entry.length == length);
+	CHECK(is_filled(to + at, length, 8));
+	CHECK(to[at - 1] == 0 && to[at + length] == 0);
+	CHECK(unpost(b, 3) == BCL_ERR_EMPTY);
+	/* nothing, for nothing; then something for nothing */
+	request.length = 0;
+	request.nref = 0;
+	request.target = 2 | 1 << 16;
+	CHECK(post(b, 2, 1, NULL, 0, 0) == BCL_OK);
+	CHECK(submit_and_wait(a, request).status == BCL_OK);
+	CHECK(received(b).status == BCL_OK);
+	request.length = length;
+	request.nref = 1;
+	request.target = 2 | 2 << 16;
+	CHECK(post(b, 2, 2, NULL, 0, 0) == BCL_OK);
+	CHECK(submit_and_wait(a, request).status == BCL_OK);
+	CHECK(received(b).status == BCL_ERR_TRUNCATED);
+	/* too long for the channel; then a channel that is taken back */
+	CHECK(post(b, 3, 2, to + at, 1000, 0) == BCL_OK);
+	request.target = 3 | 2 << 16;
+	CHECK(submit_and_wait(a, request).status == BCL_OK);
+	entry = received(b);
+	CHECK(entry.kind == BCL_CQ_CHANNEL);
+	CHECK(entry.status == BCL_ERR_TRUNCATED);
+	CHECK(post(b, 3, 3, to, size, 0) == BCL_OK);
+	CHECK(unpost(b, 3) == BCL_OK);
+	munmap(from, size);
+	munmap(to, size);
+}
+
+static void test_read_channel(struct user *a, struct user *b)
+{
+	const size_t length = 300000;
+	uint8_t *from = memory_of(length), *to = memory_of(length);
+	struct bcl_request request = {
+		.op = BCL_REQ_GET,
+		.type = BCL_GET_CHANNEL_LAST,
+		.dst_port = b->port.port.number,
+		.target = 4 | 1 << 16,
+		.length = length,
+		.nref = 1,
+		.refs = { self(to, length) },
+	};
+	struct bcl_completion entry;
+
+	fill(from, length, 11);
+	CHECK(!mprotect(from, length, PROT_READ));
+	CHECK(post(b, 4, 1, from, length, 1) == BCL_OK);
+	CHECK(submit_and_wait(a, request).status == BCL_OK);
+	CHECK(is_filled(to, length, 11));
+	entry = received(b);
+	CHECK(entry.kind == BCL_CQ_READ && entry.index == 4);
+	CHECK(entry.status == BCL_OK);
+	munmap(from, length);
+	munmap(to, length);
+}
+
+static long add_memory(const struct user *user, uint32_t handle, void *memory,
+		       uint64_t length, uint32_t rights)
+{
+	struct bcl_device_memory named = {
+		.address = (uintptr_t)memory,
+		.length = length,
+		.base = 1 << 20,
+		.handle = handle,
+		.rights = rights,
+	};
+
+	return ioctl(user->fd, BCL_DEVICE_MEMORY, &named);
+}
+
+static void test_put_get(struct user *a, struct user *b)
+{
+	const size_t length = 200000;
+	uint8_t *far = memory_of(length), *near = memory_of(length);
+	struct bcl_request put = {
+		.op = BCL_REQ_PUT,
+		.dst_port = b->port.port.number,
+		.target = 0x10007,
+		.targ64 = (1 << 20) + 16,
+		.length = 150001,
+		.nref = 1,
+		.refs = { self(near, 150001) },
+	};
+	struct bcl_request get = put, add = put;
+	struct bcl_completion entry;
+	uint64_t word = 41, old = 0;
+
+	CHECK(add_memory(b, 0x10007, far, length, 7) == BCL_OK);
+	CHECK(add_memory(b, 0x10007, far, length, 7) == BCL_ERR_BUSY);
+	CHECK(add_memory(a, 0x20001, near, length, 0) == BCL_OK);
+	fill(near, length, 21);
+	CHECK(submit_and_wait(a, put).status == BCL_OK);
+	CHECK(is_filled(far + 16, 150001, 21) && far[15] == 0);
+	/* by the handle of the own memory, with an event there */
+	put.op = BCL_REQ_PUT_NOTIFY;
+	put.refs[0] = (struct bcl_memref){ 1000, 0x20001, 150001 };
+	put.arg32 = 99;
+	CHECK(submit_and_wait(a, put).status == BCL_OK);
+	entry = received(b);
+	CHECK(entry.kind == BCL_CQ_NOTIFY && entry.arg32 == 99);
+	CHECK(!memcmp(far + 16, near + 1000, 150001));
+	free_block(b, 1);
+	get.op = BCL_REQ_GET;
+	get.type = BCL_GET_MEMORY;
+	get.length = 100000;
+	get.refs[0] = (struct bcl_memref){ 0, 0x20001, 100000 };
+	fill(far + 16, 100000, 33);
+	CHECK(submit_and_wait(a, get).status == BCL_OK);
+	CHECK(is_filled(near, 100000, 33));
+	memcpy(far + 24, &word, 8);
+	add.op = BCL_REQ_FETCH_ADD;
+	add.targ64 = (1 << 20) + 24;
+	add.inline_len = 8;
+	add.length = 8;
+	word = 1;
+	memcpy(add.inlined, &word, 8);
+	add.refs[0] = self(&old, 8);
+	CHECK(submit_and_wait(a, add).status == BCL_OK);
+	memcpy(&word, far + 24, 8);
+	CHECK(old == 41 && word == 42);
+	/* beyond the end, without rights, and after the memory is gone */
+	put.op = BCL_REQ_PUT;
+	put.targ64 = (1 << 20) + length - 150000;
+	CHECK(submit_and_wait(a, put).status == BCL_ERR_MEMORY);
+	put.targ64 = 0;
+	CHECK(submit_and_wait(a, put).status == BCL_ERR_MEMORY);
+	CHECK(ioctl(b->fd, BCL_DEVICE_MEMORY_REMOVE, 0x10007) == BCL_OK);
+	CHECK(ioctl(b->fd, BCL_DEVICE_MEMORY_REMOVE, 0x10007) == BCL_ERR_ARG);
+	put.targ64 = 1 << 20;
+	CHECK(submit_and_wait(a, put).status == BCL_ERR_MEMORY);
+	CHECK(add_memory(b, 0x10007, far, length, 1) == BCL_OK);
+	CHECK(submit_and_wait(a, put).status == BCL_ERR_MEMORY);
+	CHECK(ioctl(b->fd, BCL_DEVICE_MEMORY_REMOVE, 0x10007) == BCL_OK);
+	CHECK(ioctl(a->fd, BCL_DEVICE_MEMORY_REMOVE, 0x20001) == BCL_OK);
+	munmap(far, length);
+	munmap(near, length);
+}
+
+/* Many requests by one doorbell, more than blocks. */
+static void test_many(struct user *a, struct user *b)
+{
+	struct bcl_request request = system_request(b, 3000);
+	uint8_t *memory = memory_of(3000);
+	unsigned i, turn;
+
+	fill(memory, 3000, 3);
+	request.nref = 1;
+	request.refs[0] = self(memory, 3000);
+	for (turn = 0; turn < 8; turn++) {
+		for (i = 0; i < REQUESTS; i++)
+			submit(a, request);
+		CHECK(doorbell(a) == BCL_OK);
+		for (i = 0; i < REQUESTS; i++)
+			expect_system(b, a, 3000, 3);
+		for (i = 0; i < REQUESTS; i++)
+			CHECK(sent(a).status == BCL_OK);
+	}
+	munmap(memory, 3000);
+}
+
+/* ---- wrong calls ---- */
+
+static void test_wrong_before_open(const char *interface)
+{
+	struct bcl_device_open argument = open_argument(interface);
+	struct bcl_device_counters counters;
+	int fd = open(BCL_DEVICE_PATH, O_RDWR);
+
+	CHECK(fd >= 0);
+	CHECK(ioctl(fd, BCL_DEVICE_COUNTERS, &counters) < 0 && errno == EINVAL);
+	CHECK(ioctl(fd, BCL_DEVICE_DOORBELL, 0) < 0 && errno == EINVAL);
+	CHECK(ioctl(fd, _IO('b', 99), 0) < 0 && errno == ENOTTY);
+	CHECK(ioctl(fd, BCL_DEVICE_OPEN, 8) < 0 && errno == EFAULT);
+	CHECK(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED);
+	argument.abi = BCL_CARD_ABI + 1;
+	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_ERR_VERSION);
+	CHECK(argument.abi == BCL_CARD_ABI);
+	argument.nends = BCL_DEVICE_ENDS + 1;
+	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) < 0 && errno == EINVAL);
+	argument.nends = 0;
+	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_ERR_NORAIL);
+	argument.nends = 3;
+	argument.end[0].interface = 12345;
+	argument.end[1].kind = BCL_WIRE_UDP4;
+	argument.end[2].rail = BCL_RAILS_MAX;
+	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_ERR_NORAIL);
+	CHECK(argument.end[0].refused == ENODEV);
+	CHECK(argument.end[1].refused == EPROTONOSUPPORT);
+	CHECK(argument.end[2].refused == EINVAL);
+	argument = open_argument(interface);
+	argument.peer_timeout = 0;
+	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_ERR_ARG);
+	argument = open_argument(interface);
+	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_OK);
+	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) < 0 && errno == EINVAL);
+	CHECK(!close(fd));
+}
+
+static void test_wrong_calls(struct user *a, const struct user *b)
+{
+	struct bcl_device_port port = port_argument(5, -1);
+	struct bcl_device_connect connect = connect_argument(b);
+	struct bcl_control control = { .op = BCL_CTL_DISCONNECT };
+	struct bcl_device_node_info info = { .index = 555 };
+	struct bcl_device_node node = { .index = 0xffffffff };
+	uint8_t *memory = memory_of(4 * PAGE);
+
+	port.number = a->port.port.number;
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_ERR_BUSY);
+	port.number = 0;
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_ERR_ARG);
+	port = port_argument(5, -1);
+	port.nrequests = 3;
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_ERR_ARG);
+	port.nrequests = 0xffffffff;
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_ERR_ARG);
+	port = port_argument(5, a->fd);
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) < 0 && errno == EINVAL);
+	port = port_argument(5, -1);
+	port.nblocks = 65536;
+	port.nreceives = 65536;
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_ERR_NOMEM ||
+	      errno == 0);
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_CLOSE, 15) == BCL_ERR_ARG);
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_CLOSE, -1) == BCL_ERR_ARG);
+	CHECK(ioctl(a->fd, BCL_DEVICE_DOORBELL, 15) == BCL_ERR_ARG);
+	CHECK(ioctl(a->fd, BCL_DEVICE_DOORBELL, 1 << 20) == BCL_ERR_ARG);
+	CHECK(ioctl(a->fd, BCL_DEVICE_CONTROL, &control) < 0 &&
+	      errno == EINVAL);
+	control.op = BCL_CTL_REJOIN;
+	control.node = 900;
+	CHECK(ioctl(a->fd, BCL_DEVICE_CONTROL, &control) == BCL_ERR_ARG);
+	CHECK(ioctl(a->fd, BCL_DEVICE_NODE_INFO, &info) == BCL_ERR_ARG);
+	CHECK(ioctl(a->fd, BCL_DEVICE_NODE, &node) == BCL_OK);
+	CHECK(node.card == 0);
+	connect.nways = BCL_DEVICE_WAYS + 1;
+	CHECK(ioctl(a->fd, BCL_DEVICE_CONNECT, &connect) < 0);
+	connect = connect_argument(b);
+	connect.way[0].end = 1;
+	CHECK(ioctl(a->fd, BCL_DEVICE_CONNECT, &connect) < 0);
+	connect = connect_argument(b);
+	connect.wire[0].length = 22;
+	CHECK(ioctl(a->fd, BCL_DEVICE_CONNECT, &connect) < 0);
+	connect = connect_argument(b);
+	connect.card = a->open.card;
+	CHECK(ioctl(a->fd, BCL_DEVICE_CONNECT, &connect) == BCL_ERR_ARG);
+	CHECK(ioctl(a->fd, BCL_DEVICE_BARRIER) == BCL_OK);
+	CHECK(ioctl(a->fd, BCL_DEVICE_WATCH, &a->open) == BCL_OK);
+	CHECK(a->open.end[0].up == 1);
+	/* memory */
+	CHECK(add_memory(a, 0, memory, PAGE, 0) == BCL_ERR_ARG);
+	CHECK(add_memory(a, 1, memory, PAGE, 8) == BCL_ERR_ARG);
+	CHECK(add_memory(a, 1, (void *)16, PAGE, 0) == BCL_ERR_ARG);
+	CHECK(add_memory(a, 1, (void *)-PAGE, PAGE, 0) == BCL_ERR_ARG);
+	CHECK(add_memory(a, 1, (void *)-4096, 8192, 0) == BCL_ERR_ARG);
+	CHECK(add_memory(a, 1, memory, 1ull << 60, 0) == BCL_ERR_ARG);
+	CHECK(!munmap(memory + 2 * PAGE, PAGE));
+	CHECK(add_memory(a, 1, memory, 4 * PAGE, 7) == BCL_ERR_ARG);
+	CHECK(!mprotect(memory, PAGE, PROT_READ));
+	CHECK(add_memory(a, 1, memory, PAGE, 2) == BCL_ERR_ARG);
+	CHECK(add_memory(a, 1, memory, PAGE, 1) == BCL_OK);
+	CHECK(ioctl(a->fd, BCL_DEVICE_MEMORY_REMOVE, 1) == BCL_OK);
+	CHECK(add_memory(a, 1, a->given, PAGE, 7) == BCL_ERR_ARG);
+	CHECK(add_memory(a, 1, (void *)a->shown, PAGE, 1) == BCL_ERR_ARG);
+	CHECK(post(a, CHANNELS, 1, memory, PAGE, 0) == BCL_ERR_ARG);
+	CHECK(post(a, 0, 1, memory, PAGE, 0) == BCL_ERR_ARG); /* read-only */
+	CHECK(post(a, 0, 1, memory, PAGE, 2) == BCL_ERR_ARG);
+	CHECK(unpost(a, CHANNELS) == BCL_ERR_ARG);
+	CHECK(unpost(a, 0) == BCL_ERR_EMPTY);
+	munmap(memory, 4 * PAGE);
+}
+
+static void *map_shown(const struct user *user, int rights, int flags,
+		       size_t size, uint64_t more)
+{
+	return mmap(NULL, size, rights, flags, user->fd,
+		    bcl_device_map(user->seat, BCL_DEVICE_SHOWN) + more);
+}
+
+static void test_wrong_maps(struct user *a)
+{
+	size_t shown = part_size(a, BCL_DEVICE_SHOWN);
+	size_t given = part_size(a, BCL_DEVICE_GIVEN);
+
+	CHECK(map_shown(a, PROT_READ, MAP_SHARED, shown, 0) == MAP_FAILED &&
+	      errno == EBUSY);
+	CHECK(!munmap((void *)a->shown, shown));
+	CHECK(map_shown(a, PROT_READ | PROT_WRITE, MAP_SHARED, shown, 0) ==
+	      MAP_FAILED);
+	CHECK(map_shown(a, PROT_READ, MAP_PRIVATE, shown, 0) == MAP_FAILED);
+	CHECK(map_shown(a, PROT_READ, MAP_SHARED, shown - PAGE, 0) ==
+	      MAP_FAILED);
+	CHECK(map_shown(a, PROT_READ, MAP_SHARED, shown, PAGE) == MAP_FAILED);
+	CHECK(map_shown(a, PROT_READ | PROT_EXEC, MAP_SHARED, shown, 0) ==
+	      MAP_FAILED);
+	a->shown = map_shown(a, PROT_READ, MAP_SHARED, shown, 0);
+	CHECK(a->shown != MAP_FAILED);
+	CHECK(mprotect((void *)a->shown, shown, PROT_READ | PROT_WRITE) < 0);
+	CHECK(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, a->fd,
+		   bcl_device_map(15, BCL_DEVICE_GIVEN)) == MAP_FAILED);
+	CHECK(mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd,
+		   BCL_DEVICE_NEWS) == MAP_FAILED);
+	CHECK(munmap(a->given, PAGE) < 0);
+	CHECK(mremap(a->given, given, given, MREMAP_MAYMOVE | MREMAP_FIXED,
+		     memory_of(given)) == MAP_FAILED);
+	CHECK(mremap(a->given, given, given + PAGE, MREMAP_MAYMOVE) ==
+	      MAP_FAILED);
+	a->receives.entries = area(a, BCL_AREA_RECEIVES);
+	a->sends.entries = area(a, BCL_AREA_SENDS);
+	a->blocks = area(a, BCL_AREA_BLOCKS);
+}
+
+/* Requests that name what they may not. Each ends with ARG, and harms none. */
+static void test_wrong_requests(struct user *a, struct user *b)
+{
+	struct bcl_request request = system_request(b, PAGE), wrong;
+	uint8_t *memory = memory_of(2 * PAGE);
+
+	CHECK(!munmap(memory + PAGE, PAGE));
+	request.nref = 1;
+	request.refs[0] = self(memory + 8, PAGE);
+	CHECK(submit_and_wait(a, request).status == BCL_ERR_ARG);
+	request.refs[0] = self(a->shown, PAGE);
+	CHECK(submit_and_wait(a, request).status == BCL_ERR_ARG);
+	request.refs[0] = self(b->given, PAGE);
+	CHECK(submit_and_wait(a, request).status == BCL_ERR_ARG);
+	request.refs[0] = self((const uint8_t *)a->news, PAGE);
+	CHECK(submit_and_wait(a, request).status == BCL_ERR_ARG);
+	request.refs[0] = self(a->given + part_size(a, BCL_DEVICE_GIVEN) - 8,
+			       PAGE);
+	CHECK(submit_and_wait(a, request).status == BCL_ERR_ARG);
+	request.refs[0] = self((void *)0xffffffff81000000ull, PAGE);
+	CHECK(submit_and_wait(a, request).status == BCL_ERR_ARG);
+	wrong = request;
+	wrong.nref = 0xffff;
+	CHECK(submit_and_wait(a, wrong).status == BCL_ERR_ARG);
+	wrong = request;
+	wrong.nref = 0;
+	wrong.inline_len = 0xffff;
+	CHECK(submit_and_wait(a, wrong).status == BCL_ERR_ARG);
+	wrong.inline_len = 0;
+	wrong.op = 0xee;
+	CHECK(submit_and_wait(a, wrong).status == BCL_ERR_ARG);
+	/* the handles of the core are no handles of the process; such a message
+	 * leaves without its memory, so its peer must withdraw it */
+	write_submit(a, REQUESTS);
+	CHECK(doorbell(a) == BCL_ERR_ARG);
+	write_submit(a, 0xffffffff);
+	CHECK(doorbell(a) == BCL_ERR_ARG);
+	__atomic_store_n(&a->indices->requests_made, a->made + 1000,
+			 __ATOMIC_RELEASE);
+	CHECK(doorbell(a) == BCL_ERR_ARG);
+	__atomic_store_n(&a->indices->requests_made, a->made, __ATOMIC_RELEASE);
+	CHECK(doorbell(a) == BCL_OK);
+	munmap(memory, PAGE);
+	test_inline(a, b);
+}
+
+/* A process that lies about its blocks loses messages, and nothing else. */
+static void test_wrong_indices(struct user *a, struct user *b)
+{
+	struct bcl_port_indices kept = *b->indices;
+	struct bcl_request request = system_request(b, 3000);
+	uint8_t *memory = memory_of(3000);
+	unsigned i;
+
+	request.nref = 1;
+	request.refs[0] = self(memory, 3000);
+	for (i = 0; i < 200; i++) {
+		b->indices->blocks_freed = kept.blocks_freed + i * 0x9e3779b1u;
+		b->indices->longs_freed = i * 77777;
+		b->indices->sleeping = i * 3;
+		if (__builtin_popcount(a->busy) == REQUESTS)
+			break;
+		submit(a, request);
+		CHECK(doorbell(a) == BCL_OK);
+		while (peek(&a->sends))
+			sent(a);
+	}
+	*b->indices = kept;
+	munmap(memory, 3000);
+}
+
+/* ---- the kernel's own accounts ---- */
+
+static long vmstat(const char *name)
+{
+	FILE *file = fopen("/proc/sys/vm/stat_refresh", "w");
+	char line[128];
+	long value = -1;
+
+	CHECK(file && fputs("1\n", file) >= 0 && !fclose(file));
+	file = fopen("/proc/vmstat", "r");
+	CHECK(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)) &&
+		    line[strlen(name)] == ' ')
+			value = atol(line + strlen(name));
+	fclose(file);
+	CHECK(value >= 0);
+	return value;
+}
+
+static void expect_no_pins(void)
+{
+	CHECK(vmstat("nr_foll_pin_acquired") ==
+	      vmstat("nr_foll_pin_released"));
+}
+
+static long locked_kb(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	char line[128];
+	long kb = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "VmLck: %ld", &kb);
+	fclose(file);
+	return kb;
+}
+
+/* Without the privilege, as root has no limit. */
+static void test_limit(const char *interface)
+{
+	struct rlimit limit = { 1 << 20, 1 << 20 };
+	uint8_t *memory;
+	struct user a;
+	int status;
+
+	if (!fork()) {
+		CHECK(!setrlimit(RLIMIT_MEMLOCK, &limit));
+		CHECK(!setuid(1000));
+		open_card(&a, interface);
+		open_port(&a, 3);
+		memory = memory_of(4 << 20);
+		CHECK(add_memory(&a, 1, memory, 2 << 20, 7) == BCL_ERR_NOMEM);
+		CHECK(add_memory(&a, 1, memory, 1 << 20, 7) == BCL_OK);
+		CHECK(add_memory(&a, 2, memory, PAGE, 7) == BCL_ERR_NOMEM);
+		CHECK(post(&a, 1, 1, memory, PAGE, 0) == BCL_ERR_NOMEM);
+		CHECK(ioctl(a.fd, BCL_DEVICE_MEMORY_REMOVE, 1) == BCL_OK);
+		CHECK(add_memory(&a, 2, memory, PAGE, 7) == BCL_OK);
+		CHECK(locked_kb() > 0 && locked_kb() <= 1024);
+		close_card(&a);
+		CHECK(locked_kb() == 0);
+		_exit(0);
+	}
+	CHECK(wait(&status) > 0 && status == 0);
+	expect_no_pins();
+}
+
+/* ---- processes that end ---- */
+
+/* A child that inherits the card may not use it, and does not keep it. */
+static void test_child(struct user *a)
+{
+	int status;
+
+	if (!fork()) {
+		CHECK(doorbell(a) < 0 && errno == EPERM);
+		CHECK(ioctl(a->fd, BCL_DEVICE_WATCH, &a->open) < 0 &&
+		      errno == EPERM);
+		CHECK(map_shown(a, PROT_READ, MAP_SHARED, PAGE, 0) ==
+			      MAP_FAILED &&
+		      errno == EPERM);
+		_exit(0);
+	}
+	CHECK(wait(&status) > 0 && status == 0);
+}
+
+/* A process ends, but its child has the file: the pins end with the process. */
+static void test_heir(const char *interface)
+{
+	uint8_t *memory = memory_of(1 << 20);
+	int heir[2], status;
+	struct user a;
+	char byte;
+
+	CHECK(!pipe(heir));
+	if (!fork()) {
+		open_card(&a, interface);
+		open_port(&a, 3);
+		CHECK(add_memory(&a, 1, memory, 1 << 20, 7) == BCL_OK);
+		CHECK(post(&a, 1, 1, memory, PAGE, 0) == BCL_OK);
+		if (!fork()) {
+			close(heir[1]);
+			if (read(heir[0], &byte, 1) < 0)
+				_exit(1);
+			_exit(0);
+		}
+		_exit(0);
+	}
+	CHECK(wait(&status) > 0 && status == 0);
+	expect_no_pins();
+	close(heir[0]);
+	close(heir[1]);
+	munmap(memory, 1 << 20);
+}
+
+/* The child sends without end, until killed. */
+static void send_for_ever(const char *interface, int to, int from)
+{
+	struct user a, peer = { .fd = -1 };
+	uint8_t *memory = memory_of(4 << 20);
+	struct bcl_request request = {
+		.op = BCL_REQ_PUT,
+		.dst_port = 2,
+		.target = 0x10001,
+		.targ64 = 1 << 20,
+		.length = 4 << 20,
+		.nref = 1,
+		.refs = { self(memory, 4 << 20) },
+	};
+	unsigned i;
+
+	CHECK(read(from, &peer.open, sizeof(peer.open)) == sizeof(peer.open));
+	open_card(&a, interface);
+	open_port(&a, 7);
+	connect_to(&a, &peer);
+	CHECK(add_memory(&a, 5, memory, 1 << 20, 7) == BCL_OK);
+	CHECK(post(&a, 1, 1, memory, 1 << 20, 0) == BCL_OK);
+	CHECK(write(to, &a.open, sizeof(a.open)) == sizeof(a.open));
+	for (i = 0;; i++) {
+		submit(&a, request);
+		CHECK(doorbell(&a) == BCL_OK);
+		if (i > 3)
+			CHECK(sent(&a).status == BCL_OK);
+	}
+}
+
+static void test_kill(struct user *b, const char *interface)
+{
+	uint8_t *memory = memory_of(4 << 20);
+	int down[2], up[2], status;
+	struct user child;
+	pid_t pid;
+
+	CHECK(add_memory(b, 0x10001, memory, 4 << 20, 7) == BCL_OK);
+	CHECK(!pipe(down) && !pipe(up));
+	pid = fork();
+	if (!pid)
+		send_for_ever(interface, up[1], down[0]);
+	CHECK(write(down[1], &b->open, sizeof(b->open)) == sizeof(b->open));
+	CHECK(read(up[0], &child.open, sizeof(child.open)) ==
+	      sizeof(child.open));
+	usleep(50000);
+	CHECK(!kill(pid, SIGKILL));
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	CHECK(ioctl(b->fd, BCL_DEVICE_MEMORY_REMOVE, 0x10001) == BCL_OK);
+	close(down[0]);
+	close(down[1]);
+	close(up[0]);
+	close(up[1]);
+	munmap(memory, 4 << 20);
+	expect_no_pins();
+}
+
+static void test_ended_peer(struct user *a, struct user *b)
+{
+	struct bcl_request request = system_request(b, 8);
+
+	request.inline_len = 8;
+	close_card(b);
+	wait_for_state(a, 1 << BCL_NODE_CLOSED | 1 << BCL_NODE_LOST);
+	while (a->busy)
+		sent(a);
+	CHECK(submit_and_wait(a, request).status >= BCL_ERR_DEAD);
+	CHECK(node_state(a).state == BCL_NODE_LOST);
+}
+
+static void test_port_close(struct user *a, struct user *b)
+{
+	struct bcl_request request = {
+		.op = BCL_REQ_CHANNEL,
+		.dst_port = b->port.port.number,
+		.target = 5 | 9 << 16,
+		.length = 1 << 20,
+		.nref = 1,
+	};
+	uint8_t *memory = memory_of(1 << 20);
+	uint32_t number = a->port.port.number;
+
+	request.refs[0] = self(memory, 1 << 20);
+	submit(a, request); /* waits for the channel */
+	CHECK(doorbell(a) == BCL_OK);
+	CHECK(post(a, 2, 9, memory, 1 << 20, 0) == BCL_OK);
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_CLOSE, a->seat) == BCL_OK);
+	expect_no_pins();
+	a->given[0] = 1; /* the mapping outlives the port */
+	unmap_port(a);
+	close(a->wake);
+	open_port(a, number);
+	munmap(memory, 1 << 20);
+	test_inline(a, b);
+}
+
+/* An interface that is down takes its rail down; one that is removed is not
+ * kept by the card. */
+static void test_removal(struct user *a, const char *interface)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "ifconfig %s down", interface);
+	CHECK(!system(command));
+	CHECK(ioctl(a->fd, BCL_DEVICE_WATCH, &a->open) == BCL_OK);
+	CHECK(a->open.end[0].up == 0);
+	snprintf(command, sizeof(command), "ifconfig %s mtu 1400 up", interface);
+	CHECK(!system(command));
+	CHECK(ioctl(a->fd, BCL_DEVICE_WATCH, &a->open) == BCL_OK);
+	CHECK(a->open.end[0].up == 1 && a->open.end[0].mtu == 1392);
+	snprintf(command, sizeof(command), "ip link del %s", interface);
+	CHECK(!system(command));
+	CHECK(ioctl(a->fd, BCL_DEVICE_WATCH, &a->open) == BCL_OK);
+	CHECK(a->open.end[0].up == 0);
+}
+
+static void test_unload(void)
+{
+	CHECK(syscall(SYS_delete_module, "bcl", O_NONBLOCK) < 0);
+	CHECK(errno == EWOULDBLOCK);
+}
+
+int main(int argc, char **argv)
+{
+	const char *one = argv[1], *other = argv[2];
+	struct bcl_device_counters counters;
+	bool removable = false;
+	struct user a, b;
+	int i;
+
+	for (i = 3; i < argc; i++) {
+		pcrc |= !strcmp(argv[i], "pcrc");
+		removable |= !strcmp(argv[i], "remove");
+	}
+	setvbuf(stdout, NULL, _IONBF, 0);
+#define TEST(call)                                   \
+	do {                                         \
+		printf("%s %s\n", one, #call);       \
+		call;                                \
+	} while (0)
+	TEST(test_wrong_before_open(one));
+	TEST(test_limit(one));
+	open_card(&a, one);
+	open_card(&b, other);
+	CHECK(a.open.card != b.open.card);
+	open_port(&a, 1);
+	open_port(&b, 2);
+	TEST(test_unload());
+	TEST(connect_to(&a, &b));
+	TEST(test_inline(&a, &b));
+	TEST(test_bounce(&a, &b));
+	TEST(test_long_system(&a, &b));
+	TEST(test_channel(&a, &b));
+	TEST(test_read_channel(&a, &b));
+	TEST(test_put_get(&a, &b));
+	TEST(test_many(&a, &b));
+	expect_no_pins();
+	TEST(test_wrong_calls(&a, &b));
+	TEST(test_wrong_maps(&a));
+	TEST(test_wrong_requests(&a, &b));
+	TEST(test_child(&a));
+	TEST(test_heir(one));
+	TEST(test_kill(&b, one));
+	TEST(test_inline(&a, &b));
+	TEST(test_port_close(&a, &b));
+	TEST(test_wrong_indices(&a, &b));
+	counters = counters_of(&a);
+	printf("frames %lu, no address %lu, refused %lu, not sent %lu, "
+	       "queue full %lu, retransmitted %lu\n",
+	       counters.frames, counters.no_address, counters.dma_refused,
+	       counters.not_sent, counters.queue_full,
+	       counters.card[BCL_CARD_retransmitted]);
+	TEST(test_ended_peer(&a, &b));
+	if (removable)
+		TEST(test_removal(&a, one));
+	close_card(&a);
+	expect_no_pins();
+	printf("%u checks passed\n", checks);
+	return 0;
+}

@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The kernel module, in a guest: its calls, right and wrong, its messages over the
+# loopback interface and over a pair of Ethernet interfaces, and what is left when
+# its processes are killed.
+set -euo pipefail
+# shellcheck source=tests/vm/guest.sh
+. "${abs_top_srcdir:?}/tests/vm/guest.sh"
+[[ $(uname -m) == x86_64 ]] || vm_skip 'guests are x86 machines'
+headers=$(vm_headers)
+image=$(vm_kernel "$headers")
+veth=$(vm_loadable "$headers" veth)
+unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$abs_top_srcdir"
+
+# The module is built from copies: the tree may be read-only, and others build there.
+cp -r kmod nicfw include base "$scratch/"
+vm_modules "$headers" "$scratch/kmod"
+for program in kmod veth; do
+	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/$program-test" \
+		"tests/vm/$program.c"
+done
+
+vm_root "$scratch/guest"
+cp "$scratch/kmod/bcl.ko" "$veth" "$scratch"/{kmod,veth}-test "$scratch/guest/"
+cat >"$scratch/guest/run" <<'RUN'
+set -e
+insmod /veth.ko
+insmod /bcl.ko
+ifconfig lo mtu 1500 up
+/kmod-test lo lo pcrc
+/veth-test veth0 veth1
+ifconfig veth0 mtu 9000 up
+ifconfig veth1 mtu 9000 up
+/kmod-test veth0 veth1 remove
+rmmod bcl
+insmod /bcl.ko
+rmmod bcl
+RUN
+vm_boot "$scratch/guest" "$image" "$scratch/console" 280 || exit
+grep -a 'checks passed' "$scratch/console"
