@@ -288,8 +288,8 @@ bool bcl_nic_port_block_find(struct bcl_card *card, struct nic_port *port,
 /*
  * Keep a block for the next message, as the message for it was not delivered.
  * Blocks are freed in ring order, so each block must be delivered once per lap.
- * An owner that frees blocks before their messages come may have one block taken
- * twice, and so kept twice.
+ * An owner that frees blocks before their messages come may have one block
+ * taken twice, and so kept twice.
  */
 void bcl_nic_port_block_spare(struct nic_ring *ring, uint32_t block)
 {

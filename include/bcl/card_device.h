@@ -149,10 +149,10 @@ struct bcl_device_news {
 	uint32_t changes; /* of nodes' states; store-release */
 };
 
-#define BCL_DEVICE_OPEN		 _IOWR('b', 1, struct bcl_device_open)
-#define BCL_DEVICE_PORT_OPEN	 _IOWR('b', 2, struct bcl_device_port)
-#define BCL_DEVICE_PORT_CLOSE	 _IO('b', 3)
-#define BCL_DEVICE_DOORBELL	 _IO('b', 4)
+#define BCL_DEVICE_OPEN	      _IOWR('b', 1, struct bcl_device_open)
+#define BCL_DEVICE_PORT_OPEN  _IOWR('b', 2, struct bcl_device_port)
+#define BCL_DEVICE_PORT_CLOSE _IO('b', 3)
+#define BCL_DEVICE_DOORBELL   _IO('b', 4)
 /* POST, UNPOST, ISOLATE, REJOIN */
 #define BCL_DEVICE_CONTROL	 _IOW('b', 5, struct bcl_control)
 #define BCL_DEVICE_CONNECT	 _IOWR('b', 6, struct bcl_device_connect)
@@ -163,9 +163,9 @@ struct bcl_device_news {
 #define BCL_DEVICE_COUNTERS	 _IOR('b', 11, struct bcl_device_counters)
 /* Returns when all earlier effects of the card are visible, and later events
  * see what the process has written before. */
-#define BCL_DEVICE_BARRIER	 _IO('b', 12)
+#define BCL_DEVICE_BARRIER _IO('b', 12)
 /* Sets state and mtu of all ends. */
-#define BCL_DEVICE_WATCH	 _IOWR('b', 13, struct bcl_device_open)
+#define BCL_DEVICE_WATCH _IOWR('b', 13, struct bcl_device_open)
 
 enum bcl_device_part {
 	BCL_DEVICE_SHOWN,
