@@ -146,9 +146,9 @@ static long call_copied(struct bcl_kmod_host *host, unsigned int command,
 	mutex_lock(&host->mutex);
 	result = may_call(host, command);
 	if (!result)
-		result = command == BCL_DEVICE_OPEN ?
-				 bcl_kmod_open(host, &argument->open) :
-				 call(host, command, number, argument);
+		result = command == BCL_DEVICE_OPEN
+				 ? bcl_kmod_open(host, &argument->open)
+				 : call(host, command, number, argument);
 	mutex_unlock(&host->mutex);
 	if (result >= 0 && _IOC_DIR(command) & _IOC_READ &&
 	    copy_to_user(memory, argument, size))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Ends of rails: the interfaces by which peers reach a card. The kernel tells of
- * each change of an interface. A rail is up if one of its ends is, and its
+ * Ends of rails: the interfaces by which peers reach a card. The kernel tells
+ * of each change of an interface. A rail is up if one of its ends is, and its
  * frames fit all ends in use.
  */
 #include <linux/etherdevice.h>
@@ -122,10 +122,10 @@ static int device_changed(struct notifier_block *block, unsigned long event,
 		return NOTIFY_DONE;
 	}
 	mutex_lock(&hosts_mutex);
-	list_for_each_entry(host, &hosts, listed)
-		for (e = 0; e < host->nends; e++)
-			if (host->end[e].dev == dev)
-				end_changed(host, &host->end[e], event);
+	list_for_each_entry(host, &hosts,
+			    listed) for (e = 0; e < host->nends;
+					 e++) if (host->end[e].dev == dev)
+		end_changed(host, &host->end[e], event);
 	mutex_unlock(&hosts_mutex);
 	return NOTIFY_DONE;
 }
@@ -177,7 +177,8 @@ static int open_end(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
 	return 0;
 }
 
-/* Only the first end of a rail is in use before a node is reached by another. */
+/* Only the first end of a rail is in use before a node is reached by another.
+ */
 static void choose_first(struct bcl_kmod_host *host, unsigned int n)
 {
 	unsigned int e;

@@ -46,14 +46,14 @@ static void *hal_area(void *arg, u32 handle, u64 length)
 	port = host->seat[seat].port;
 	if (!port || length > bcl_area_size(&port->opened, area))
 		return NULL;
-	return area == BCL_AREA_REQUESTS ? (void *)port->shadow :
-					   port->area[area];
+	return area == BCL_AREA_REQUESTS ? (void *)port->shadow
+					 : port->area[area];
 }
 
 static u32 right_to(enum bcl_dma_direction direction)
 {
-	return direction == BCL_DMA_WRITE ? BCL_MEM_REMOTE_WRITE :
-					    BCL_MEM_REMOTE_READ;
+	return direction == BCL_DMA_WRITE ? BCL_MEM_REMOTE_WRITE
+					  : BCL_MEM_REMOTE_READ;
 }
 
 static enum bcl_dma_result hal_dma(void *arg, enum bcl_dma_direction direction,

@@ -68,8 +68,8 @@ static enum bcl_status open_core(struct bcl_kmod_host *host,
 	host->news = __vmalloc(PAGE_SIZE, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!host->arena || !host->node || !host->news)
 		return BCL_ERR_NOMEM;
-	host->card = bcl_card_open(host->arena, size, &bcl_kmod_hal, host,
-				   &config);
+	host->card =
+		bcl_card_open(host->arena, size, &bcl_kmod_hal, host, &config);
 	return host->card ? BCL_OK : BCL_ERR_ARG;
 }
 

@@ -3,9 +3,9 @@
  * The kernel as the host of a card core: one card for each open file of
  * /dev/bcl. doc/kernel.md describes the boundary and the locks.
  *
- * The core runs under `lock`, with bottom halves off, in turns: bcl_kmod_enter(),
- * inputs of the core, bcl_kmod_leave(). Frames that the core sends wait in `out`
- * until the turn is over.
+ * The core runs under `lock`, with bottom halves off, in turns:
+ * bcl_kmod_enter(), inputs of the core, bcl_kmod_leave(). Frames that the core
+ * sends wait in `out` until the turn is over.
  */
 #ifndef BCL_KMOD_HOST_H
 #define BCL_KMOD_HOST_H
@@ -33,11 +33,11 @@ enum {
 	BCL_KMOD_CONNECTIONS = 256,
 	BCL_KMOD_CHANNELS = 1024, /* per port, on average */
 	BCL_KMOD_BUDGET = 256,
-	BCL_KMOD_BURST = 32,	    /* frames in one input, or in one run */
-	BCL_KMOD_QUEUE = 4096,	    /* frames that wait for the card */
-	BCL_KMOD_WINDOW = 1 << 20,  /* bytes that they hold */
-	BCL_KMOD_AREAS = 8,	    /* handles per port: a power of two */
-	BCL_KMOD_NO_HINT = 0xff,    /* any fan-out hint will do */
+	BCL_KMOD_BURST = 32,	   /* frames in one input, or in one run */
+	BCL_KMOD_QUEUE = 4096,	   /* frames that wait for the card */
+	BCL_KMOD_WINDOW = 1 << 20, /* bytes that they hold */
+	BCL_KMOD_AREAS = 8,	   /* handles per port: a power of two */
+	BCL_KMOD_NO_HINT = 0xff,   /* any fan-out hint will do */
 };
 
 /* An address on a wire: Ethernet address, and fan-out hint. */
@@ -104,8 +104,8 @@ struct bcl_kmod_port {
 	 * there, but in `shadow`. */
 	u8 *area[BCL_AREAS];
 	struct bcl_request *shadow;
-	u32 made;  /* entries of the shadow's submits[] */
-	u32 taken; /* entries of the process's submits[] */
+	u32 made;		  /* entries of the shadow's submits[] */
+	u32 taken;		  /* entries of the process's submits[] */
 	struct eventfd_ctx *wake; /* may be NULL */
 	struct bcl_kmod_reader sends, receives;
 	struct bcl_kmod_slot *slot;
@@ -129,7 +129,7 @@ struct bcl_kmod_end {
 	struct net_device *dev; /* held; NULL: gone, or refused */
 	struct bcl_kmod_address address;
 	u32 interface;
-	u32 mtu;  /* of frames of the card */
+	u32 mtu; /* of frames of the card */
 	u8 rail;
 	bool up;
 	bool used; /* reaches a node, or is the first of its rail */
@@ -164,7 +164,7 @@ struct bcl_kmod_host {
 	struct mutex mutex; /* serialises control calls; outermost */
 	bool open;	    /* OPEN was successful; then constant: */
 	u64 id;
-	struct mm_struct *mm; /* grabbed */
+	struct mm_struct *mm;	  /* grabbed */
 	struct mmu_notifier ends; /* calls when the process ends */
 	struct net *net;
 	struct bcl_device_news *news; /* a page, mapped read-only */
@@ -184,7 +184,7 @@ struct bcl_kmod_host {
 	struct bcl_kmod_rail rail[BCL_RAILS_MAX];
 	bool grown; /* an end came into use */
 	u8 hello_turn;
-	struct bcl_kmod_node *node; /* BCL_KMOD_NODES */
+	struct bcl_kmod_node *node;	  /* BCL_KMOD_NODES */
 	struct bcl_kmod_node *connecting; /* of the CONNECT in progress */
 	struct bcl_kmod_seat seat[BCL_KMOD_SEATS];
 	struct xarray memories; /* by handle */
@@ -202,8 +202,8 @@ struct bcl_kmod_host {
 	/* ---- with locks of their own ---- */
 	struct sk_buff_head in, out;
 	unsigned long sending; /* bit 0: a thread empties `out` */
-	u64 queue_full; /* changed by the interfaces' threads: a hint */
-	u64 not_taken; /* frames, by a device; changed by that thread */
+	u64 queue_full;	       /* changed by the interfaces' threads: a hint */
+	u64 not_taken;	       /* frames, by a device; changed by that thread */
 	struct tasklet_struct tasklet;
 	struct hrtimer timer;
 	atomic_long_t charged; /* pages, against RLIMIT_MEMLOCK */
@@ -287,8 +287,7 @@ void bcl_kmod_ports_settle(struct bcl_kmod_host *host);
 /* NULL: no such port. */
 struct bcl_kmod_seat *bcl_kmod_seat_of(struct bcl_kmod_host *host, u32 number);
 /* A part of a port, for a mapping, with a reference; NULL: none. */
-struct bcl_kmod_part *bcl_kmod_part_get(struct bcl_kmod_host *host,
-					u64 offset);
+struct bcl_kmod_part *bcl_kmod_part_get(struct bcl_kmod_host *host, u64 offset);
 void bcl_kmod_part_put(struct bcl_kmod_part *part);
 
 /* Core's handles of the memory that requests and channels name. */

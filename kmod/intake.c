@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Doorbells: the kernel copies each new request once, to memory that the process
- * cannot write, gives it the memory that it names, and rings for the core.
+ * Doorbells: the kernel copies each new request once, to memory that the
+ * process cannot write, gives it the memory that it names, and rings for the
+ * core.
  */
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
@@ -15,7 +16,8 @@ enum {
 };
 
 /* The event of a request may be visible already, in a turn that is not over. */
-static bool is_busy(struct bcl_kmod_host *host, const struct bcl_kmod_slot *slot)
+static bool is_busy(struct bcl_kmod_host *host,
+		    const struct bcl_kmod_slot *slot)
 {
 	if (!READ_ONCE(slot->busy))
 		return false;
@@ -26,8 +28,7 @@ static bool is_busy(struct bcl_kmod_host *host, const struct bcl_kmod_slot *slot
 
 static bool writes(const struct bcl_request *request)
 {
-	return request->op == BCL_REQ_GET ||
-	       request->op == BCL_REQ_FETCH_ADD ||
+	return request->op == BCL_REQ_GET || request->op == BCL_REQ_FETCH_ADD ||
 	       request->op == BCL_REQ_COMPARE_SWAP;
 }
 
@@ -44,10 +45,9 @@ static enum bcl_status open_refs(struct bcl_kmod_host *host,
 		return BCL_ERR_ARG;
 	for (r = 0; r < request->nref; r++) {
 		struct bcl_memref *ref = &request->refs[r];
-		enum bcl_status status =
-			bcl_kmod_span_open(host, port, ref->handle, ref->offset,
-					   ref->length, writes(request),
-					   &slot->span[r]);
+		enum bcl_status status = bcl_kmod_span_open(
+			host, port, ref->handle, ref->offset, ref->length,
+			writes(request), &slot->span[r]);
 
 		if (status)
 			return status;

@@ -10,11 +10,11 @@ enum {
 		 BCL_MEM_REMOTE_ATOMIC,
 };
 
-static struct bcl_kmod_memory *memory_make(struct bcl_kmod_host *host,
-					   const struct bcl_device_memory *named)
+static struct bcl_kmod_memory *
+memory_make(struct bcl_kmod_host *host, const struct bcl_device_memory *named)
 {
-	bool write = named->rights &
-		     (BCL_MEM_REMOTE_WRITE | BCL_MEM_REMOTE_ATOMIC);
+	bool write =
+		named->rights & (BCL_MEM_REMOTE_WRITE | BCL_MEM_REMOTE_ATOMIC);
 	struct bcl_kmod_memory *memory =
 		kzalloc(sizeof(*memory), GFP_KERNEL_ACCOUNT);
 	struct bcl_kmod_pin *pin;
@@ -77,7 +77,6 @@ void bcl_kmod_memories_close(struct bcl_kmod_host *host)
 	struct bcl_kmod_memory *memory;
 	unsigned long handle;
 
-	xa_for_each(&host->memories, handle, memory)
-		memory_free(host, memory);
+	xa_for_each(&host->memories, handle, memory) memory_free(host, memory);
 	xa_destroy(&host->memories);
 }

@@ -72,11 +72,11 @@ static long pin_pages(unsigned long address, unsigned long n, bool write,
 
 	while (done < n) {
 		int some = min_t(unsigned long, n - done, AT_ONCE);
-		int got = fatal_signal_pending(current) ?
-				  -EINTR :
-				  pin_user_pages_fast(address +
-							      done * PAGE_SIZE,
-						      some, flags, page + done);
+		int got = fatal_signal_pending(current)
+				  ? -EINTR
+				  : pin_user_pages_fast(
+					    address + done * PAGE_SIZE, some,
+					    flags, page + done);
 
 		if (got <= 0)
 			return done ? done : got ?: -EFAULT;
@@ -87,8 +87,8 @@ static long pin_pages(unsigned long address, unsigned long n, bool write,
 }
 
 /* Pin all pages or none. */
-static int pin_all(struct bcl_kmod_host *host, unsigned long address, bool write,
-		   struct bcl_kmod_pin *pin)
+static int pin_all(struct bcl_kmod_host *host, unsigned long address,
+		   bool write, struct bcl_kmod_pin *pin)
 {
 	long got = pin_pages(address, pin->npages, write, pin->page);
 
@@ -172,6 +172,5 @@ void bcl_kmod_unpin_all(struct bcl_kmod_host *host)
 
 void bcl_kmod_unpin_work(struct work_struct *work)
 {
-	bcl_kmod_unpin_all(
-		container_of(work, struct bcl_kmod_host, release));
+	bcl_kmod_unpin_all(container_of(work, struct bcl_kmod_host, release));
 }

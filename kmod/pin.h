@@ -24,7 +24,8 @@ struct bcl_kmod_pin {
 /*
  * Pin [address, address + length) of current, which is the owner of the host.
  * `write`: the card will write there, otherwise only read. May sleep. Returns
- * an ERR_PTR: EFAULT, not all of it is memory, or the rights miss; ENOMEM; EINTR.
+ * an ERR_PTR: EFAULT, not all of it is memory, or the rights miss; ENOMEM;
+ * EINTR.
  */
 struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 				  u64 length, bool write);

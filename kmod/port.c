@@ -45,9 +45,8 @@ static struct bcl_kmod_part *part_make(u64 size)
 		return NULL;
 	kref_init(&part->users);
 	part->size = PAGE_ALIGN(size);
-	part->memory =
-		__vmalloc(part->size, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
-					      __GFP_NOWARN);
+	part->memory = __vmalloc(part->size, GFP_KERNEL_ACCOUNT | __GFP_ZERO |
+						     __GFP_NOWARN);
 	if (part->memory)
 		return part;
 	kfree(part);
@@ -123,8 +122,8 @@ static bool allocate(struct bcl_kmod_port *port)
 			return false;
 	}
 	find_areas(port);
-	port->sends = reader_of(port->area[BCL_AREA_SENDS],
-				opened->port.nrequests);
+	port->sends =
+		reader_of(port->area[BCL_AREA_SENDS], opened->port.nrequests);
 	port->receives = reader_of(port->area[BCL_AREA_RECEIVES],
 				   opened->port.nreceives);
 	port->shadow = __vmalloc(bcl_area_size(opened, BCL_AREA_REQUESTS),

@@ -39,7 +39,8 @@ static struct waiting *waiting_of(struct sk_buff *packet)
 
 /* ---- from the interface to the queue ---- */
 
-static int end_of(const struct bcl_kmod_host *host, const struct sk_buff *packet)
+static int end_of(const struct bcl_kmod_host *host,
+		  const struct sk_buff *packet)
 {
 	/* Acquire: pairs with bcl_kmod_ends_open(). */
 	unsigned int n = smp_load_acquire(&host->nends), e;
@@ -74,12 +75,13 @@ static void reset_all(struct sk_buff *packet)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(cards); i++)
-		hlist_for_each_entry_rcu(host, &cards[i], hashed) {
+		hlist_for_each_entry_rcu(host, &cards[i], hashed)
+		{
 			struct sk_buff *copy =
-				end_of(host, packet) < 0 ?
-					NULL :
-					skb_copy(packet,
-						 GFP_ATOMIC | __GFP_NOWARN);
+				end_of(host, packet) < 0
+					? NULL
+					: skb_copy(packet,
+						   GFP_ATOMIC | __GFP_NOWARN);
 
 			if (copy)
 				let_wait(host, copy);
@@ -132,11 +134,12 @@ static int packet_came(struct sk_buff *packet, struct net_device *dev,
 		return NET_RX_SUCCESS;
 	}
 	hlist_for_each_entry_rcu(host, &cards[hash_64(card, BUCKET_BITS)],
-				 hashed)
-		if (host->id == card && net_eq(host->net, dev_net(dev))) {
-			let_wait(host, packet);
-			return NET_RX_SUCCESS;
-		}
+				 hashed) if (host->id == card &&
+					     net_eq(host->net, dev_net(dev)))
+	{
+		let_wait(host, packet);
+		return NET_RX_SUCCESS;
+	}
 drop:
 	kfree_skb(packet);
 	return NET_RX_DROP;
@@ -164,9 +167,8 @@ static bool is_taken(u64 id)
 {
 	struct bcl_kmod_host *host;
 
-	hlist_for_each_entry(host, &cards[hash_64(id, BUCKET_BITS)], hashed)
-		if (host->id == id)
-			return true;
+	hlist_for_each_entry(host, &cards[hash_64(id, BUCKET_BITS)],
+			     hashed) if (host->id == id) return true;
 	return false;
 }
 

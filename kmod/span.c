@@ -71,8 +71,8 @@ static bool within(u64 offset, u64 length, u64 size)
 static bool find_area(struct bcl_kmod_host *host, const struct bcl_memref *ref,
 		      struct bcl_kmod_span *span)
 {
-	void *memory = bcl_kmod_hal.area(host, ref->handle,
-					 ref->offset + ref->length);
+	void *memory =
+		bcl_kmod_hal.area(host, ref->handle, ref->offset + ref->length);
 
 	*span = (struct bcl_kmod_span){ .kind = BCL_KMOD_LINEAR,
 					.memory = memory,
@@ -112,8 +112,7 @@ static bool find_memory(struct bcl_kmod_host *host, u32 handle, u64 offset,
 			u64 length, bool remote, u32 rights,
 			struct bcl_kmod_span *span, u64 *at)
 {
-	const struct bcl_kmod_memory *memory =
-		xa_load(&host->memories, handle);
+	const struct bcl_kmod_memory *memory = xa_load(&host->memories, handle);
 
 	if (!memory || (memory->named.rights & rights) != rights)
 		return false;

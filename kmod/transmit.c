@@ -38,8 +38,7 @@ static struct target target_of(struct bcl_kmod_host *host, unsigned int rail,
 			to = (struct target){ host->source, host->source_end };
 		return to;
 	}
-	if (index < BCL_KMOD_NODES &&
-	    host->node[index].shown.known & 1 << rail)
+	if (index < BCL_KMOD_NODES && host->node[index].shown.known & 1 << rail)
 		node = &host->node[index];
 	if (!node || !(node->shown.known & 1 << rail))
 		return to;
@@ -136,8 +135,7 @@ static struct sk_buff *make_packet(struct bcl_kmod_host *host,
 /* Handshakes also go to a second hint, all hints in turn; see wire/packet.c. */
 static void send_twice(struct bcl_kmod_host *host, struct sk_buff *packet)
 {
-	struct bcl_ether_prefix *prefix =
-		(void *)skb_network_header(packet);
+	struct bcl_ether_prefix *prefix = (void *)skb_network_header(packet);
 	struct sk_buff *second;
 
 	if (prefix->to == BCL_KMOD_NO_HINT)
@@ -175,9 +173,8 @@ static void send_frame(struct bcl_kmod_host *host, const struct target *to,
 	memcpy(at + BCL_HEADERS_SIZE, frame->head + BCL_HEADERS_SIZE,
 	       frame->head_len - BCL_HEADERS_SIZE);
 	if (frame->flags & BCL_TX_PCRC)
-		header->pcrc = bcl_put32(
-			bcl_kmod_crc32c(0, at + BCL_HEADERS_SIZE,
-					length - BCL_HEADERS_SIZE));
+		header->pcrc = bcl_put32(bcl_kmod_crc32c(
+			0, at + BCL_HEADERS_SIZE, length - BCL_HEADERS_SIZE));
 	memcpy(at, frame->head, BCL_HEADERS_SIZE);
 	count_copied(host, length - frame->head_len);
 	if (kind_of(at) == BCL_FRAME_HELLO ||

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Turns of a card: whoever has an input for the core takes the lock, and leaves
- * when the core's frames are on their way. Frames that come are for the tasklet,
- * which also makes the calls that the core wants soon; the timer makes the
- * others.
+ * when the core's frames are on their way. Frames that come are for the
+ * tasklet, which also makes the calls that the core wants soon; the timer makes
+ * the others.
  */
 #include "host.h"
 
@@ -13,7 +13,8 @@ void bcl_kmod_enter(struct bcl_kmod_host *host) __acquires(&host->lock)
 	spin_lock(&host->lock);
 }
 
-void bcl_kmod_wants(struct bcl_kmod_host *host, const struct bcl_card_next *next)
+void bcl_kmod_wants(struct bcl_kmod_host *host,
+		    const struct bcl_card_next *next)
 {
 	host->deadline = next->more ? 0 : next->deadline;
 }

@@ -1,437 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of the kernel module bcl.ko, by its calls alone, as the first program of
- * a guest: two cards of one process, on the two interfaces that are the
- * arguments, and processes that are killed. Further arguments: "pcrc", cards want
- * payload checksums; "remove", the interfaces may be removed in the end.
+ * Tests of the kernel module bcl.ko, by its calls alone, as the first program
+ * of a guest: two cards of one process, on the two interfaces that are the
+ * arguments, and processes that are killed. Further arguments: "pcrc", cards
+ * want payload checksums; "remove", the interfaces may be removed in the end.
  */
 #define _GNU_SOURCE
 
-#include <bcl/card_device.h>
-#include <bcl/status.h>
+#include "kmod_user.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <net/if.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/eventfd.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#define CHECK(holds)                                                   \
-	do {                                                           \
-		checks++;                                              \
-		if (!(holds)) {                                        \
-			printf("%s:%d: %s: %s (errno %d)\n", __FILE__, \
-			       __LINE__, __func__, #holds, errno);     \
-			fflush(stdout);                                \
-			_exit(1);                                      \
-		}                                                      \
-	} while (0)
-
-enum {
-	REQUESTS = 16,
-	RECEIVES = 64,
-	BLOCKS = 32,
-	LONGS = 4,
-	CHANNELS = 8,
-	PATIENCE = 20000, /* ms */
-	PAGE = 4096,
-};
-
-static unsigned checks;
-static unsigned pcrc; /* payload checksums are wanted */
-static uint8_t key[BCL_KEY_SIZE] = { 1, 2, 3 };
-
-/* ---- a card and its port, as the library sees them ---- */
-
-struct queue {
-	const struct bcl_completion *entries;
-	uint32_t n, next, lap;
-};
-
-struct user {
-	int fd, wake;
-	struct bcl_device_open open;
-	struct bcl_control port;
-	uint32_t seat;
-	const uint8_t *shown;
-	uint8_t *given;
-	const volatile struct bcl_device_news *news;
-	struct bcl_request *requests;
-	uint32_t *submits;
-	struct bcl_port_indices *indices;
-	uint8_t *bounce;
-	const uint8_t *blocks;
-	struct queue sends, receives;
-	uint32_t made, node, generation;
-	uint32_t busy; /* bit r: request r is in flight */
-};
-
-static size_t whole_pages(uint64_t bytes)
-{
-	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-}
-
-static struct bcl_device_open open_argument(const char *interface)
-{
-	struct bcl_device_open open = {
-		.abi = BCL_CARD_ABI,
-		.nends = 1,
-		.incarnation = 77,
-		.peer_timeout = 5000000000ull,
-		.pcrc = pcrc,
-	};
-
-	memcpy(open.key, key, sizeof(key));
-	open.end[0].interface = if_nametoindex(interface);
-	open.end[0].kind = BCL_WIRE_PACKET;
-	return open;
-}
-
-static void open_card(struct user *user, const char *interface)
-{
-	memset(user, 0, sizeof(*user));
-	user->fd = open(BCL_DEVICE_PATH, O_RDWR | O_CLOEXEC);
-	CHECK(user->fd >= 0);
-	user->open = open_argument(interface);
-	CHECK(ioctl(user->fd, BCL_DEVICE_OPEN, &user->open) == BCL_OK);
-	CHECK(user->open.card != 0 && user->open.end[0].refused == 0);
-	CHECK(user->open.end[0].up == 1 && user->open.end[0].length == 7);
-	CHECK(user->open.end[0].mtu >= 576 - 8);
-	user->news = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, user->fd,
-			  BCL_DEVICE_NEWS);
-	CHECK(user->news != MAP_FAILED);
-}
-
-static struct bcl_device_port port_argument(unsigned number, int wake)
-{
-	return (struct bcl_device_port){
-		.number = number,
-		.nrequests = REQUESTS,
-		.nreceives = RECEIVES,
-		.nblocks = BLOCKS,
-		.nlongs = LONGS,
-		.nchannels = CHANNELS,
-		.wake = wake,
-	};
-}
-
-static size_t part_size(const struct user *user, enum bcl_device_part part)
-{
-	return whole_pages(bcl_device_area(&user->port, part, BCL_AREAS));
-}
-
-static const void *area(const struct user *user, enum bcl_area which)
-{
-	enum bcl_device_part part = bcl_device_part(which);
-
-	return (part == BCL_DEVICE_SHOWN ? user->shown : user->given) +
-	       bcl_device_area(&user->port, part, which);
-}
-
-static void map_port(struct user *user)
-{
-	user->shown = mmap(NULL, part_size(user, BCL_DEVICE_SHOWN), PROT_READ,
-			   MAP_SHARED, user->fd,
-			   bcl_device_map(user->seat, BCL_DEVICE_SHOWN));
-	CHECK(user->shown != MAP_FAILED);
-	user->given = mmap(NULL, part_size(user, BCL_DEVICE_GIVEN),
-			   PROT_READ | PROT_WRITE, MAP_SHARED, user->fd,
-			   bcl_device_map(user->seat, BCL_DEVICE_GIVEN));
-	CHECK(user->given != MAP_FAILED);
-	user->requests = (void *)area(user, BCL_AREA_REQUESTS);
-	user->submits = bcl_submits(user->requests, REQUESTS);
-	user->indices = (void *)area(user, BCL_AREA_INDICES);
-	user->bounce = (void *)area(user, BCL_AREA_BOUNCE);
-	user->blocks = area(user, BCL_AREA_BLOCKS);
-	user->sends = (struct queue){ area(user, BCL_AREA_SENDS), REQUESTS, 0,
-				      1 };
-	user->receives = (struct queue){ area(user, BCL_AREA_RECEIVES),
-					 RECEIVES, 0, 1 };
-}
-
-static void unmap_port(struct user *user)
-{
-	CHECK(!munmap((void *)user->shown, part_size(user, BCL_DEVICE_SHOWN)));
-	CHECK(!munmap(user->given, part_size(user, BCL_DEVICE_GIVEN)));
-}
-
-static void open_port(struct user *user, unsigned number)
-{
-	struct bcl_device_port port;
-
-	user->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	CHECK(user->wake >= 0);
-	port = port_argument(number, user->wake);
-	CHECK(ioctl(user->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_OK);
-	user->seat = port.seat;
-	user->port = (struct bcl_control){
-		.op = BCL_CTL_PORT_OPEN,
-		.port = { .number = number,
-			  .nrequests = REQUESTS,
-			  .nreceives = RECEIVES,
-			  .nblocks = BLOCKS,
-			  .nlongs = LONGS,
-			  .nchannels = CHANNELS },
-	};
-	user->made = 0;
-	user->busy = 0;
-	map_port(user);
-}
-
-static void close_card(struct user *user)
-{
-	unmap_port(user);
-	CHECK(!munmap((void *)user->news, PAGE));
-	CHECK(!close(user->fd));
-	CHECK(!close(user->wake));
-}
-
-static const struct bcl_completion *peek(const struct queue *queue)
-{
-	const struct bcl_completion *entry = &queue->entries[queue->next];
-
-	return __atomic_load_n(&entry->lap, __ATOMIC_ACQUIRE) == queue->lap ?
-		       entry :
-		       NULL;
-}
-
-/* Sleep until the card wakes the port. */
-static void sleep_until(struct user *user, const struct queue *queue)
-{
-	struct pollfd poll_for = { .fd = user->wake, .events = POLLIN };
-	uint64_t n;
-
-	__atomic_store_n(&user->indices->sleeping, 1, __ATOMIC_SEQ_CST);
-	if (!peek(queue)) {
-		CHECK(poll(&poll_for, 1, PATIENCE) == 1);
-		CHECK(read(user->wake, &n, sizeof(n)) == sizeof(n));
-	}
-	__atomic_store_n(&user->indices->sleeping, 0, __ATOMIC_SEQ_CST);
-}
-
-static struct bcl_completion next_of(struct user *user, struct queue *queue)
-{
-	const struct bcl_completion *entry;
-	struct bcl_completion result;
-
-	while (!(entry = peek(queue)))
-		sleep_until(user, queue);
-	result = *entry;
-	if (++queue->next == queue->n) {
-		queue->next = 0;
-		queue->lap++;
-	}
-	return result;
-}
-
-static struct bcl_completion received(struct user *user)
-{
-	return next_of(user, &user->receives);
-}
-
-static void free_block(struct user *user, uint32_t length)
-{
-	uint32_t *freed = length > BCL_BLOCK_SIZE ? &user->indices->longs_freed :
-						    &user->indices->blocks_freed;
-
-	__atomic_store_n(freed, *freed + 1, __ATOMIC_RELEASE);
-}
-
-static struct bcl_completion sent(struct user *user)
-{
-	struct bcl_completion entry = next_of(user, &user->sends);
-
-	CHECK(entry.kind == BCL_CQ_SENT && entry.index < REQUESTS);
-	CHECK(user->busy & 1u << entry.index);
-	user->busy &= ~(1u << entry.index);
-	return entry;
-}
-
-static uint32_t free_slot(struct user *user)
-{
-	uint32_t slot = 0;
-
-	while (user->busy & 1u << slot)
-		slot++;
-	CHECK(slot < REQUESTS);
-	return slot;
-}
-
-/* Write a number to submits[] without a doorbell. */
-static void write_submit(struct user *user, uint32_t slot)
-{
-	user->submits[user->made++ % REQUESTS] = slot;
-	__atomic_store_n(&user->indices->requests_made, user->made,
-			 __ATOMIC_RELEASE);
-}
-
-static uint32_t submit(struct user *user, struct bcl_request request)
-{
-	uint32_t slot = free_slot(user);
-
-	request.node = user->node;
-	request.generation = user->generation;
-	request.cookie = 1000 + slot;
-	user->busy |= 1u << slot;
-	user->requests[slot] = request;
-	write_submit(user, slot);
-	return slot;
-}
-
-static long doorbell(const struct user *user)
-{
-	return ioctl(user->fd, BCL_DEVICE_DOORBELL, user->seat);
-}
-
-static struct bcl_completion submit_and_wait(struct user *user,
-					     struct bcl_request request)
-{
-	uint32_t slot = submit(user, request);
-	struct bcl_completion entry;
-
-	CHECK(doorbell(user) == BCL_OK);
-	entry = sent(user);
-	CHECK(entry.index == slot && entry.cookie == 1000 + slot);
-	return entry;
-}
-
-static struct bcl_memref self(const void *memory, uint32_t length)
-{
-	return (struct bcl_memref){ (uintptr_t)memory, BCL_HANDLE_SELF,
-				    length };
-}
-
-static struct bcl_device_node node_state(const struct user *user)
-{
-	struct bcl_device_node node = { .index = user->node };
-
-	CHECK(ioctl(user->fd, BCL_DEVICE_NODE, &node) == BCL_OK);
-	return node;
-}
-
-/* `states`: bit s: the node may be in state s. */
-static void wait_for_state(struct user *user, unsigned states)
-{
-	struct bcl_device_node node = node_state(user);
-	unsigned i;
-
-	for (i = 0; !(states >> node.state & 1); i++) {
-		struct pollfd poll_for = { .fd = user->wake, .events = POLLIN };
-		uint64_t n;
-
-		__atomic_store_n(&user->indices->sleeping, 1, __ATOMIC_SEQ_CST);
-		if (user->news->changes == node.changes)
-			CHECK(poll(&poll_for, 1, PATIENCE) == 1);
-		__atomic_store_n(&user->indices->sleeping, 0, __ATOMIC_SEQ_CST);
-		if (read(user->wake, &n, sizeof(n)) < 0)
-			CHECK(errno == EAGAIN);
-		CHECK(i < 100);
-		node = node_state(user);
-	}
-	user->generation = node.generation;
-}
-
-static struct bcl_device_connect connect_argument(const struct user *to)
-{
-	struct bcl_device_connect connect = {
-		.card = to->open.card,
-		.nwires = 1,
-		.nways = 1,
-	};
-
-	memcpy(connect.key, key, sizeof(key));
-	connect.wire[0].kind = BCL_WIRE_PACKET;
-	connect.wire[0].length = to->open.end[0].length;
-	memcpy(connect.wire[0].bytes, to->open.end[0].address,
-	       BCL_DEVICE_ADDRESS);
-	return connect;
-}
-
-static void connect_to(struct user *user, const struct user *to)
-{
-	struct bcl_device_connect connect = connect_argument(to);
-
-	CHECK(ioctl(user->fd, BCL_DEVICE_CONNECT, &connect) == BCL_OK);
-	user->node = connect.index;
-	wait_for_state(user, 1 << BCL_NODE_UP);
-}
-
-static long post(const struct user *user, uint32_t number, unsigned generation,
-		 void *memory, uint64_t length, unsigned reading)
-{
-	struct bcl_control control = {
-		.op = BCL_CTL_POST,
-		.channel = { .port = user->port.port.number,
-			     .number = number,
-			     .generation = generation,
-			     .reading = reading,
-			     .offset = (uintptr_t)memory,
-			     .length = length,
-			     .cookie = 500 + number },
-	};
-
-	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
-}
-
-static long unpost(const struct user *user, uint32_t number)
-{
-	struct bcl_control control = {
-		.op = BCL_CTL_UNPOST,
-		.channel = { .port = user->port.port.number,
-			     .number = number },
-	};
-
-	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
-}
-
-static struct bcl_device_counters counters_of(const struct user *user)
-{
-	struct bcl_device_counters counters;
-
-	CHECK(ioctl(user->fd, BCL_DEVICE_COUNTERS, &counters) == BCL_OK);
-	return counters;
-}
-
-/* ---- memory with contents ---- */
-
-static uint8_t *memory_of(size_t size)
-{
-	uint8_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	CHECK(memory != MAP_FAILED);
-	return memory;
-}
-
-static void fill(uint8_t *memory, size_t length, unsigned seed)
-{
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		memory[i] = (uint8_t)(seed + i * 7 + (i >> 8) * 13);
-}
-
-static bool is_filled(const uint8_t *memory, size_t length, unsigned seed)
-{
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		if (memory[i] != (uint8_t)(seed + i * 7 + (i >> 8) * 13))
-			return false;
-	return true;
-}
 
 /* ---- messages ---- */
 
@@ -855,8 +437,8 @@ static void test_wrong_requests(struct user *a, struct user *b)
 	CHECK(submit_and_wait(a, request).status == BCL_ERR_ARG);
 	request.refs[0] = self((const uint8_t *)a->news, PAGE);
 	CHECK(submit_and_wait(a, request).status == BCL_ERR_ARG);
-	request.refs[0] = self(a->given + part_size(a, BCL_DEVICE_GIVEN) - 8,
-			       PAGE);
+	request.refs[0] =
+		self(a->given + part_size(a, BCL_DEVICE_GIVEN) - 8, PAGE);
 	CHECK(submit_and_wait(a, request).status == BCL_ERR_ARG);
 	request.refs[0] = self((void *)0xffffffff81000000ull, PAGE);
 	CHECK(submit_and_wait(a, request).status == BCL_ERR_ARG);
@@ -932,8 +514,7 @@ static long vmstat(const char *name)
 
 static void expect_no_pins(void)
 {
-	CHECK(vmstat("nr_foll_pin_acquired") ==
-	      vmstat("nr_foll_pin_released"));
+	CHECK(vmstat("nr_foll_pin_acquired") == vmstat("nr_foll_pin_released"));
 }
 
 static long locked_kb(void)
@@ -1132,7 +713,8 @@ static void test_removal(struct user *a, const char *interface)
 	CHECK(!system(command));
 	CHECK(ioctl(a->fd, BCL_DEVICE_WATCH, &a->open) == BCL_OK);
 	CHECK(a->open.end[0].up == 0);
-	snprintf(command, sizeof(command), "ifconfig %s mtu 1400 up", interface);
+	snprintf(command, sizeof(command), "ifconfig %s mtu 1400 up",
+		 interface);
 	CHECK(!system(command));
 	CHECK(ioctl(a->fd, BCL_DEVICE_WATCH, &a->open) == BCL_OK);
 	CHECK(a->open.end[0].up == 1 && a->open.end[0].mtu == 1392);
@@ -1161,10 +743,10 @@ int main(int argc, char **argv)
 		removable |= !strcmp(argv[i], "remove");
 	}
 	setvbuf(stdout, NULL, _IONBF, 0);
-#define TEST(call)                                   \
-	do {                                         \
-		printf("%s %s\n", one, #call);       \
-		call;                                \
+#define TEST(call)                             \
+	do {                                   \
+		printf("%s %s\n", one, #call); \
+		call;                          \
 	} while (0)
 	TEST(test_wrong_before_open(one));
 	TEST(test_limit(one));

@@ -3,8 +3,8 @@
 vm_scripts = %D%/core.sh %D%/kmod.sh
 lone_tests += $(vm_scripts)
 dist_check_SCRIPTS += $(vm_scripts)
-EXTRA_DIST += %D%/core.c %D%/kmod.c %D%/veth.c %D%/guest.sh %D%/check/assert.h %D%/check/check.h \
-	%D%/check/stdbool.h %D%/check/stdio.h %D%/check/stdlib.h \
-	%D%/check/string.h
+EXTRA_DIST += %D%/core.c %D%/guest.sh %D%/kmod.c %D%/kmod_user.h %D%/veth.c \
+	%D%/check/assert.h %D%/check/check.h %D%/check/stdbool.h \
+	%D%/check/stdio.h %D%/check/stdlib.h %D%/check/string.h
 distclean-local:
 	rm -rf %D%/kernel

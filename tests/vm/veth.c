@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * veth A B: make a pair of Ethernet interfaces that are joined, in a guest whose
- * small tools cannot.
+ * veth A B: make a pair of Ethernet interfaces that are joined, in a guest
+ * whose small tools cannot.
  */
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -22,7 +22,8 @@ static struct rtattr *begin(struct message *message, unsigned short type,
 			    const void *data, unsigned length)
 {
 	struct rtattr *attribute =
-		(void *)((char *)message + NLMSG_ALIGN(message->header.nlmsg_len));
+		(void *)((char *)message +
+			 NLMSG_ALIGN(message->header.nlmsg_len));
 
 	attribute->rta_type = type;
 	attribute->rta_len = (unsigned short)RTA_LENGTH(length);
@@ -68,7 +69,8 @@ int main(int argc, char **argv)
 	end(&message, data);
 	end(&message, info);
 	if (send(fd, &message, message.header.nlmsg_len, 0) < 0 ||
-	    recv(fd, &answer, sizeof(answer), 0) < (ssize_t)sizeof(answer.error)) {
+	    recv(fd, &answer, sizeof(answer), 0) <
+		    (ssize_t)sizeof(answer.error)) {
 		perror("veth");
 		return 1;
 	}
