@@ -278,6 +278,70 @@ START_TEST(count_taken_back)
 }
 END_TEST
 
+/* Of each message only the first frame arrives. */
+static bool drop_rests(struct world *world, struct world_frame *frame)
+{
+	const struct bcl_frame_header *header = (const void *)frame->bytes;
+	const struct bcl_segment_header *segment = (const void *)(header + 1);
+
+	(void)world;
+	return (header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK)) !=
+		       BCL_FRAME_DATA ||
+	       !bcl_get32(segment->offset);
+}
+
+/* A user frees the block of a message that is arriving, so a second message
+ * takes the same block. Then the senders of both are lost: the card has one
+ * block to spare, not two. */
+START_TEST(block_freed_early)
+{
+	struct world_config config = {
+		.seed = 1, .cards = 4, .blocks = 1, .hostile = true
+	};
+	struct world *world = world_new(&config);
+	struct world_port *bad = world_port_open(world, 0, 1);
+	struct world_port *fair = world_port_open(world, 3, 2);
+	static uint8_t memory[4000];
+	struct bcl_completion entry;
+	uint32_t node;
+
+	world->filter = drop_rests;
+	for (unsigned card = 1; card <= 2; card++) {
+		struct world_port *from = world_port_open(world, card, 2);
+		struct bcl_request *request = world_request(from);
+
+		request->op = BCL_REQ_SYSTEM;
+		request->dst_port = 1;
+		request->node = world_connect(world, card, 0);
+		request->length = sizeof(memory);
+		request->nref = 1;
+		request->refs[0].handle =
+			world_memory(world, card, 2, memory, sizeof(memory), 0);
+		request->refs[0].length = sizeof(memory);
+		world_submit(from, request);
+		world_run_for(world, MS);
+		bad->indices->blocks_freed = 1;
+	}
+	ck_assert_uint_eq(world_counter(world, 0, BCL_CARD_refused_ring), 0);
+	ck_assert(!world_received(bad, &entry));
+	world_kill(world, 1);
+	world_kill(world, 2);
+	world_run_for(world, 60000 * MS);
+	world->filter = NULL;
+	node = world_connect(world, 3, 0);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert(world_send(fair, node, 1, "fair", 4, 0));
+	for (unsigned i = 0; i < 3; i++) {
+		world_run_for(world, 1000 * MS);
+		ck_assert(world_received(bad, &entry));
+		ck_assert_uint_eq(entry.index, 0);
+		ck_assert(!world_received(bad, &entry));
+		bad->indices->blocks_freed++;
+	}
+	world_free(world);
+}
+END_TEST
+
 static struct {
 	unsigned left;	     /* DATA frames until the forged frame */
 	struct bcl_le32 msg; /* number of the first message */
@@ -469,6 +533,7 @@ int main(void)
 	tcase_add_test(tcase, frames);
 	tcase_add_test(tcase, requests);
 	tcase_add_test(tcase, count_taken_back);
+	tcase_add_test(tcase, block_freed_early);
 	tcase_add_test(tcase, numbers_taken);
 	tcase_add_test(tcase, calls);
 	tcase_add_test(tcase, long_frames);
