@@ -105,8 +105,7 @@ static long call(struct bcl_kmod_host *host, unsigned int command,
 	case BCL_DEVICE_CONNECT:
 		return bcl_kmod_connect(host, &argument->connect);
 	case BCL_DEVICE_NODE:
-		bcl_kmod_node_show(host, &argument->node);
-		return BCL_OK;
+		return bcl_kmod_node_show(host, &argument->node);
 	case BCL_DEVICE_NODE_INFO:
 		return node_info(host, &argument->info);
 	case BCL_DEVICE_MEMORY:

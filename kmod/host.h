@@ -270,7 +270,8 @@ bcl_kmod_hello_to(const struct bcl_kmod_host *host, struct bcl_kmod_node *node,
 		  unsigned int rail, unsigned int *end);
 long bcl_kmod_connect(struct bcl_kmod_host *host,
 		      struct bcl_device_connect *connect);
-void bcl_kmod_node_show(struct bcl_kmod_host *host,
+/* Stores `changes` even if there is no such node. */
+long bcl_kmod_node_show(struct bcl_kmod_host *host,
 			struct bcl_device_node *node);
 
 /* ---- port.c, intake.c ---- */

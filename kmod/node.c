@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* The host's knowledge of nodes, the ways to nodes, and connecting to nodes; as
  * card/inproc/node.c. */
+#include <linux/nospec.h>
+
 #include "host.h"
 
 struct bcl_kmod_node *bcl_kmod_node_make(struct bcl_kmod_host *host, u32 index,
@@ -166,17 +168,17 @@ long bcl_kmod_connect(struct bcl_kmod_host *host,
 	return status;
 }
 
-void bcl_kmod_node_show(struct bcl_kmod_host *host,
+long bcl_kmod_node_show(struct bcl_kmod_host *host,
 			struct bcl_device_node *node)
 {
+	const struct bcl_kmod_node *own;
 	u32 index = node->index;
 	unsigned int r;
 
 	bcl_kmod_enter(host);
 	*node = (struct bcl_device_node){ 0 };
 	if (index < BCL_KMOD_NODES) {
-		const struct bcl_kmod_node *own = &host->node[index];
-
+		own = &host->node[array_index_nospec(index, BCL_KMOD_NODES)];
 		*node = own->shown;
 		for (r = 0; r < BCL_RAILS_MAX; r++)
 			if (node->known & 1 << r)
@@ -185,4 +187,5 @@ void bcl_kmod_node_show(struct bcl_kmod_host *host,
 	node->index = index;
 	node->changes = host->news->changes;
 	bcl_kmod_leave(host);
+	return node->card ? BCL_OK : BCL_ERR_ARG;
 }

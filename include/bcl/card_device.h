@@ -105,7 +105,8 @@ struct bcl_device_connect {
 	uint32_t index; /* set by the card */
 };
 
-/* The host's knowledge of a node, as struct bcl_host_node (card/ops.h). */
+/* The host's knowledge of a node, as struct bcl_host_node (card/ops.h). ARG:
+ * there is no such node; `changes` is set all the same. */
 struct bcl_device_node {
 	uint32_t index;	  /* given by the process */
 	uint32_t changes; /* changes of nodes at that moment */
