@@ -84,6 +84,17 @@ vm_root() {
 	chmod +x "$1/init"
 }
 
+# vm_program ROOT PROGRAM: add a program, with its libraries, to the initial file
+# system of a guest
+vm_program() {
+	local library
+	cp "$2" "$1/"
+	ldd "$2" | grep -o '/[^ ]*' | while read -r library; do
+		mkdir -p "$1${library%/*}"
+		cp -L "$library" "$1$library"
+	done
+}
+
 # vm_boot ROOT IMAGE CONSOLE SECONDS [ARGUMENT...]: run a guest to its end, with
 # these further arguments of the emulator. Fails if /run failed, if the kernel had
 # anything to complain of, or if the time is over. A guest that did not come up, on

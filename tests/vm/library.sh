@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The library over the kernel's card, in a guest: jobs without shared memory run
+# between two nodes, which are namespaces of the guest.
+set -euo pipefail
+# shellcheck source=tests/vm/guest.sh
+. "${abs_top_srcdir:?}/tests/vm/guest.sh"
+[[ $(uname -m) == x86_64 ]] || vm_skip 'guests are x86 machines'
+headers=$(vm_headers)
+image=$(vm_kernel "$headers")
+veth=$(vm_loadable "$headers" veth)
+unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$abs_top_srcdir"
+
+cp -r kmod nicfw include base "$scratch/"
+vm_modules "$headers" "$scratch/kmod"
+gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/veth-test" tests/vm/veth.c
+
+vm_root "$scratch/guest"
+cp "$scratch/kmod/bcl.ko" "$veth" "$scratch/veth-test" "$scratch/guest/"
+for program in tests/vm/ranks tests/cluster/job tools/bcl-info; do
+	vm_program "$scratch/guest" "${abs_top_builddir:?}/$program"
+done
+cat >"$scratch/guest/run" <<'RUN'
+set -e
+mkdir -p /dev/shm
+mount -t tmpfs none /dev/shm
+insmod /veth.ko
+insmod /bcl.ko
+ifconfig lo up
+/veth-test veth0 veth1
+unshare -n -u sleep 1000 &
+sleep 1
+ip link set veth1 netns $!
+ifconfig veth0 10.0.0.1 up
+nsenter -t $! -n ifconfig veth1 10.0.0.2 up
+nsenter -t $! -u hostname other
+ulimit -l unlimited
+export BCL_CARD=kernel BCL_RAILS=packet
+/bcl-info
+echo 'both nodes with the card of the kernel'
+/ranks 4 $! /job +card.frames_sent -packet.sends
+echo 'one of the two with the card of a process, by the packet ring'
+ODD_CARD=process /ranks 2 $! /job +card.frames_sent +packet.sends
+echo 'likewise, and frames get lost'
+ODD_CARD=process ODD_FAULT=drop:10%,dup:5%,seed:3 /ranks 2 $! /job \
+	+card.retransmitted +packet.sends
+kill $!
+rmmod bcl
+RUN
+vm_boot "$scratch/guest" "$image" "$scratch/console" 280 || exit
+grep -a '^job: ' "$scratch/console"
