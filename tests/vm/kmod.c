@@ -112,7 +112,7 @@ static void test_channel(struct user *a, struct user *b)
 	CHECK(is_filled(to + at, length, 8));
 	CHECK(to[at - 1] == 0 && to[at + length] == 0);
 	CHECK(unpost(b, 3) == BCL_ERR_EMPTY);
-	/* nothing, for nothing; then something for nothing */
+	/* an empty message to an empty buffer; then a message too long */
 	request.length = 0;
 	request.nref = 0;
 	request.target = 2 | 1 << 16;
@@ -125,7 +125,7 @@ static void test_channel(struct user *a, struct user *b)
 	CHECK(post(b, 2, 2, NULL, 0, 0) == BCL_OK);
 	CHECK(submit_and_wait(a, request).status == BCL_OK);
 	CHECK(received(b).status == BCL_ERR_TRUNCATED);
-	/* too long for the channel; then a channel that is taken back */
+	/* too long for the channel; then a channel is taken back */
 	CHECK(post(b, 3, 2, to + at, 1000, 0) == BCL_OK);
 	request.target = 3 | 2 << 16;
 	CHECK(submit_and_wait(a, request).status == BCL_OK);
@@ -421,7 +421,8 @@ static void test_wrong_maps(struct user *a)
 	a->blocks = area(a, BCL_AREA_BLOCKS);
 }
 
-/* Requests that name what they may not. Each ends with ARG, and harms none. */
+/* Requests name memory without permission. Each ends with ARG, and harms no
+ * port. */
 static void test_wrong_requests(struct user *a, struct user *b)
 {
 	struct bcl_request request = system_request(b, PAGE), wrong;
@@ -467,7 +468,7 @@ static void test_wrong_requests(struct user *a, struct user *b)
 	test_inline(a, b);
 }
 
-/* A process that lies about its blocks loses messages, and nothing else. */
+/* A process lies about its blocks, and loses messages only. */
 static void test_wrong_indices(struct user *a, struct user *b)
 {
 	struct bcl_port_indices kept = *b->indices;
@@ -560,7 +561,8 @@ static void test_limit(const char *interface)
 
 /* ---- processes that end ---- */
 
-/* A child that inherits the card may not use it, and does not keep it. */
+/* A child inherits the file. The child may not use the card, and does not keep
+ * the card alive. */
 static void test_child(struct user *a)
 {
 	int status;
@@ -703,8 +705,8 @@ static void test_port_close(struct user *a, struct user *b)
 	test_inline(a, b);
 }
 
-/* An interface that is down takes its rail down; one that is removed is not
- * kept by the card. */
+/* An interface goes down, and takes its rail down. An interface is removed, and
+ * the card lets the interface go. */
 static void test_removal(struct user *a, const char *interface)
 {
 	char command[64];
