@@ -122,10 +122,10 @@ static int device_changed(struct notifier_block *block, unsigned long event,
 		return NOTIFY_DONE;
 	}
 	mutex_lock(&hosts_mutex);
-	list_for_each_entry(host, &hosts,
-			    listed) for (e = 0; e < host->nends;
-					 e++) if (host->end[e].dev == dev)
-		end_changed(host, &host->end[e], event);
+	list_for_each_entry (host, &hosts, listed)
+		for (e = 0; e < host->nends; e++)
+			if (host->end[e].dev == dev)
+				end_changed(host, &host->end[e], event);
 	mutex_unlock(&hosts_mutex);
 	return NOTIFY_DONE;
 }

@@ -166,7 +166,7 @@ void bcl_kmod_unpin_all(struct bcl_kmod_host *host)
 	spin_lock_bh(&host->lock);
 	list_splice_init(&host->unpinned, &pins);
 	spin_unlock_bh(&host->lock);
-	list_for_each_entry_safe(pin, next, &pins, link)
+	list_for_each_entry_safe (pin, next, &pins, link)
 		bcl_kmod_unpin(host, pin);
 }
 

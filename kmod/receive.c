@@ -75,8 +75,7 @@ static void reset_all(struct sk_buff *packet)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(cards); i++)
-		hlist_for_each_entry_rcu(host, &cards[i], hashed)
-		{
+		hlist_for_each_entry_rcu (host, &cards[i], hashed) {
 			struct sk_buff *copy =
 				end_of(host, packet) < 0
 					? NULL
@@ -133,13 +132,12 @@ static int packet_came(struct sk_buff *packet, struct net_device *dev,
 		reset_all(packet);
 		return NET_RX_SUCCESS;
 	}
-	hlist_for_each_entry_rcu(host, &cards[hash_64(card, BUCKET_BITS)],
-				 hashed) if (host->id == card &&
-					     net_eq(host->net, dev_net(dev)))
-	{
-		let_wait(host, packet);
-		return NET_RX_SUCCESS;
-	}
+	hlist_for_each_entry_rcu (host, &cards[hash_64(card, BUCKET_BITS)],
+				  hashed)
+		if (host->id == card && net_eq(host->net, dev_net(dev))) {
+			let_wait(host, packet);
+			return NET_RX_SUCCESS;
+		}
 drop:
 	kfree_skb(packet);
 	return NET_RX_DROP;
@@ -167,8 +165,9 @@ static bool is_taken(u64 id)
 {
 	struct bcl_kmod_host *host;
 
-	hlist_for_each_entry(host, &cards[hash_64(id, BUCKET_BITS)],
-			     hashed) if (host->id == id) return true;
+	hlist_for_each_entry (host, &cards[hash_64(id, BUCKET_BITS)], hashed)
+		if (host->id == id)
+			return true;
 	return false;
 }
 
