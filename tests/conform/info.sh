@@ -38,6 +38,7 @@ says '^inside +shared memory'
 BCL_SHM=off says '^inside .*BCL_SHM'
 says '^processors +[0-9]+ of [0-9]+'
 says '^rail +none wanted'
+BCL_RAILS=udp BCL_NET=lo BCL_CARD=process says '^card +in the process: BCL_CARD'
 says 'a job of one' --paths
 says '^allreduce +doubling' --collectives
 BCL_COLL=allreduce:ring says '^allreduce +ring$' --collectives
