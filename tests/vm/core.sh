@@ -5,13 +5,7 @@
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
-[[ $(uname -m) == x86_64 ]] || vm_skip 'guests are x86 machines'
-headers=$(vm_headers)
-image=$(vm_kernel "$headers")
-unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$abs_top_srcdir"
+vm_begin
 
 world=(event host seal user world)
 # The others would take minutes in a guest.

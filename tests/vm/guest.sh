@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 # Guests for tests of kernel code: a kernel of the distribution, emulated, with
 # an initial file system that a test fills. To be sourced. A guest needs neither
@@ -7,6 +8,18 @@
 vm_skip() {
 	echo "skipped: $*" >&2
 	exit 77
+}
+
+# vm_begin: make the scratch directory of a test, and set $headers and $image, of the
+# kernel for its guests
+vm_begin() {
+	[[ $(uname -m) == x86_64 ]] || vm_skip 'guests are x86 machines'
+	headers=$(vm_headers)
+	image=$(vm_kernel "$headers")
+	unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
+	scratch=$(mktemp -d)
+	trap 'rm -rf "$scratch"' EXIT
+	cd "${abs_top_srcdir:?}" || return
 }
 
 # vm_headers: print the headers of the kernel for guests: KDIR, or the newest that
@@ -63,6 +76,13 @@ vm_modules() {
 	# The kernel was built by another compiler, perhaps; and it has no BTF here.
 	! grep -v -e '^warning: the compiler differs' -e '^Skipping BTF' \
 		-e '^  The kernel was built by' -e '^  You are using' "$dir/said"
+}
+
+# vm_bcl: build $scratch/kmod/bcl.ko, from copies: the tree may be read-only, and
+# others build there
+vm_bcl() {
+	cp -r kmod nicfw include base "$scratch/"
+	vm_modules "$headers" "$scratch/kmod"
 }
 
 # vm_root DIR: begin the initial file system of a guest; its /init runs /run and

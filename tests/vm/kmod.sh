@@ -6,18 +6,10 @@
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
-[[ $(uname -m) == x86_64 ]] || vm_skip 'guests are x86 machines'
-headers=$(vm_headers)
-image=$(vm_kernel "$headers")
+vm_begin
 veth=$(vm_loadable "$headers" veth)
-unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$abs_top_srcdir"
 
-# The module is built from copies: the tree may be read-only, and others build there.
-cp -r kmod nicfw include base "$scratch/"
-vm_modules "$headers" "$scratch/kmod"
+vm_bcl
 for program in kmod veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/$program-test" \
 		"tests/vm/$program.c"

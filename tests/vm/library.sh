@@ -1,21 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The library over the kernel's card, in a guest: jobs without shared memory run
-# between two nodes, which are namespaces of the guest.
+# The library over the kernel's card, in a guest: jobs run between two nodes, which
+# are namespaces of the guest.
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
-[[ $(uname -m) == x86_64 ]] || vm_skip 'guests are x86 machines'
-headers=$(vm_headers)
-image=$(vm_kernel "$headers")
+vm_begin
 veth=$(vm_loadable "$headers" veth)
-unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs the tests
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$abs_top_srcdir"
 
-cp -r kmod nicfw include base "$scratch/"
-vm_modules "$headers" "$scratch/kmod"
+vm_bcl
 gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/veth-test" tests/vm/veth.c
 
 vm_root "$scratch/guest"
