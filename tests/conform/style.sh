@@ -30,6 +30,8 @@ for file in "${files[@]}"; do
 		[[ $first == '#!'* ]] || continue
 		code+=("$file")
 		scripts+=("$file")
+		[[ $file == *.in || -x $file ]] ||
+			complain "$file: begins as a script, and is not executable"
 		;;
 	esac
 done
