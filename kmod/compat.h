@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What differs between kernel versions: all of it is here. */
+/* All differences between kernel versions are here. */
 #ifndef BCL_KMOD_COMPAT_H
 #define BCL_KMOD_COMPAT_H
 

@@ -203,7 +203,8 @@ static long device_ioctl(struct file *file, unsigned int command,
 
 /* ---- mappings ---- */
 
-/* mremap() makes a second area before it asks whether it may, and closes it. */
+/* mremap() makes a second area before asking for permission, and closes the
+ * second area. */
 static void area_open(struct vm_area_struct *area)
 {
 	struct bcl_kmod_part *part = area->vm_private_data;
@@ -220,7 +221,7 @@ static void area_close(struct vm_area_struct *area)
 	bcl_kmod_part_put(part);
 }
 
-/* An area stays in one piece, and where it is. */
+/* An area neither splits nor moves. */
 static int area_split(struct vm_area_struct *area, unsigned long address)
 {
 	return -EINVAL;
@@ -244,8 +245,8 @@ static const struct vm_operations_struct news_operations = {
 };
 
 /*
- * By page frames, which no one can pin: so the memory of a port cannot become
- * the memory of a request, here or of another device.
+ * Map page frames, which nobody can pin. So the memory of a port cannot become
+ * the memory of a request, neither here nor at another device.
  */
 static int map_memory(struct vm_area_struct *area, void *memory, size_t size)
 {

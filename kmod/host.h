@@ -48,7 +48,7 @@ struct bcl_kmod_address {
 
 /* ---- memory ---- */
 
-/* What a core's handle names: a piece of memory, of one of these kinds. */
+/* A piece of memory that a handle of the core names, by kind. */
 enum bcl_kmod_span_kind {
 	BCL_KMOD_NOTHING,
 	BCL_KMOD_LINEAR, /* of the kernel: `memory`, `length` bytes */
@@ -194,8 +194,7 @@ struct bcl_kmod_host {
 	struct bcl_rx_frame burst[BCL_KMOD_BURST];
 	struct bcl_device_counters count; /* without those of the core */
 
-	/* Pins that no one needs any more, until process context releases
-	 * them. */
+	/* Pins without a user, until process context releases the pins. */
 	struct list_head unpinned;
 	struct work_struct release;
 
@@ -236,7 +235,7 @@ u32 bcl_kmod_headers_crc(const void *headers);
 
 /* ---- receive.c ---- */
 
-int bcl_kmod_receive_init(void);
+void bcl_kmod_receive_init(void);
 void bcl_kmod_receive_exit(void);
 /* Give the card a free id, and let frames to it come. */
 void bcl_kmod_receive_open(struct bcl_kmod_host *host);
@@ -318,9 +317,9 @@ enum bcl_status bcl_kmod_span_open(struct bcl_kmod_host *host,
 void bcl_kmod_span_close(struct bcl_kmod_host *host,
 			 struct bcl_kmod_span *span);
 /*
- * Find what a core's reference names, in a turn; see bcl_hal.dma. `rights` are
- * for peers. Returns false if there is no such memory. *at is where the
- * reference begins in *span.
+ * Find the memory that a reference of the core names, in a turn; see
+ * bcl_hal.dma. `rights` are for peers. Returns false if there is no such
+ * memory. *at is where the reference begins in *span.
  */
 bool bcl_kmod_span_find(struct bcl_kmod_host *host, u16 port, int remote,
 			const struct bcl_memref *ref, u32 rights, bool write,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Doorbells: the kernel copies each new request once, to memory that the
- * process cannot write, gives it the memory that it names, and rings for the
- * core.
+ * process cannot write, pins the memory that the request names, and rings for
+ * the core.
  */
 #include <linux/nospec.h>
 #include <linux/sched/signal.h>
@@ -15,7 +15,8 @@ enum {
 	WRONG_OP = 0xff, /* of a request that the core completes with ARG */
 };
 
-/* The event of a request may be visible already, in a turn that is not over. */
+/* True if the card has the request. The event of the request may be visible
+ * already, in a turn that is not over: then the function waits for the turn. */
 static bool is_busy(struct bcl_kmod_host *host,
 		    const struct bcl_kmod_slot *slot)
 {
@@ -32,7 +33,8 @@ static bool writes(const struct bcl_request *request)
 	       request->op == BCL_REQ_COMPARE_SWAP;
 }
 
-/* Give the request its memory, and name it by handles of the core. */
+/* Open the memory of a request, and replace the references by handles of the
+ * core. */
 static enum bcl_status open_refs(struct bcl_kmod_host *host,
 				 const struct bcl_kmod_port *port,
 				 unsigned int seat, u32 index,
@@ -73,7 +75,7 @@ static bool take_request(struct bcl_kmod_host *host, struct bcl_kmod_port *port,
 		return false;
 	request = &port->shadow[index];
 	memcpy(request, &given[index], sizeof(*request));
-	barrier(); /* from here on the copy, not what the process may write */
+	barrier(); /* from here on the kernel reads only the copy */
 	if (open_refs(host, port, seat, index, request)) {
 		request->op = WRONG_OP;
 		request->nref = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Registered memory: peers reach it by its handle, and requests may name it. */
+/* Registered memory: peers reach the memory by a handle, and requests may name
+ * the memory. */
 #include <linux/slab.h>
 
 #include "host.h"

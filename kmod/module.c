@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* The kernel module bcl.ko: its beginning and its end. */
+/* The beginning and the end of the kernel module bcl.ko. */
 #include <linux/module.h>
 
 #include "host.h"

@@ -40,7 +40,7 @@ static unsigned int count_ways(const struct bcl_kmod_host *host,
 	return n;
 }
 
-/* The n-th way of the rail. The caller knows that there is one. */
+/* The n-th way of the rail. The caller knows that the way exists. */
 static const struct bcl_kmod_way *way_of(const struct bcl_kmod_host *host,
 					 const struct bcl_kmod_node *node,
 					 unsigned int rail, unsigned int n)

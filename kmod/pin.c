@@ -2,9 +2,9 @@
 /*
  * Pins of pages of the process; see pin.h.
  *
- * Pages are pinned for writing, even if the card only reads them: a pin for
- * reading of memory that was never written would be one of the page of zeros. A
- * mapping that the process can only read is pinned for reading.
+ * Pages are pinned for writing, even if the card only reads the pages: a pin
+ * for reading would pin the page of zeros, if the process never wrote the
+ * memory. A read-only mapping is pinned for reading.
  */
 #include "pin.h"
 
@@ -22,8 +22,8 @@ enum {
 /*
  * ---- accounts ----
  *
- * Each change of the process's account needs its mmap lock for writing. So the
- * host charges some pages more than it has pinned, if the limit permits.
+ * Each change of a process's account needs the process's mmap lock for writing.
+ * So the host charges some more pages than are pinned, if the limit permits.
  */
 
 static int charge(struct bcl_kmod_host *host, unsigned long npages)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Pins: pages of the process that the card may access until it gives them back.
- * They count against the process's RLIMIT_MEMLOCK.
+ * Pins: pages of the process that the card may access until the release. Pinned
+ * pages count against the process's RLIMIT_MEMLOCK.
  */
 #ifndef BCL_KMOD_PIN_H
 #define BCL_KMOD_PIN_H

@@ -24,7 +24,7 @@ enum {
 static struct hlist_head cards[1 << BUCKET_BITS];
 static DEFINE_SPINLOCK(cards_lock); /* for writers */
 
-/* What the queue must know of a packet, in its control block. */
+/* The queue's knowledge of a packet, in the control block of the packet. */
 struct waiting {
 	struct bcl_kmod_address source;
 	u8 end;
@@ -68,7 +68,7 @@ static void let_wait(struct bcl_kmod_host *host, struct sk_buff *packet)
 }
 
 /* RESET may name card 0: its sender knows only the source of the frame in
- * question. All cards of the interface get it. Takes the packet. */
+ * question. All cards of the interface get the RESET. Takes the packet. */
 static void reset_all(struct sk_buff *packet)
 {
 	struct bcl_kmod_host *host;
@@ -148,10 +148,9 @@ static struct packet_type packets = {
 	.func = packet_came,
 };
 
-int bcl_kmod_receive_init(void)
+void bcl_kmod_receive_init(void)
 {
 	dev_add_pack(&packets);
-	return 0;
 }
 
 void bcl_kmod_receive_exit(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Spans: the memory that the core names by handles, and moving data from and to
- * it. A handle is looked up at each access, so a handle that is stale names
- * nothing.
+ * this memory. The host looks a handle up at each access, so a stale handle
+ * names nothing.
  */
 #include <linux/highmem.h>
 #include <linux/nospec.h>
@@ -10,8 +10,8 @@
 #include "host.h"
 #include "pin.h"
 
-/* The process's address lies in the part of the port that it gives: the kernel
- * has these pages anyway. */
+/* True if the address lies in the part `given` of the port, whose pages are the
+ * kernel's. */
 static bool in_given(const struct bcl_kmod_port *port, u64 address, u64 length,
 		     u64 *offset)
 {
@@ -67,7 +67,7 @@ static bool within(u64 offset, u64 length, u64 size)
 	return offset <= size && length <= size - offset;
 }
 
-/* An area of a port, of which the core itself names any part. */
+/* Find an area of a port: the core itself may name any part of an area. */
 static bool find_area(struct bcl_kmod_host *host, const struct bcl_memref *ref,
 		      struct bcl_kmod_span *span)
 {
@@ -80,7 +80,7 @@ static bool find_area(struct bcl_kmod_host *host, const struct bcl_memref *ref,
 	return memory && ref->offset + ref->length >= ref->offset;
 }
 
-/* What a request or a channel of the port names. */
+/* Find the memory of a request or a channel of the port. */
 static bool find_own(struct bcl_kmod_host *host, u16 port, u32 handle,
 		     struct bcl_kmod_span *span)
 {
@@ -107,7 +107,7 @@ static bool find_own(struct bcl_kmod_host *host, u16 port, u32 handle,
 	return true;
 }
 
-/* Registered memory; `offset` counts from its base for peers. */
+/* Find registered memory. For peers `offset` counts from the memory's base. */
 static bool find_memory(struct bcl_kmod_host *host, u32 handle, u64 offset,
 			u64 length, bool remote, u32 rights,
 			struct bcl_kmod_span *span, u64 *at)
@@ -161,7 +161,7 @@ bool bcl_kmod_span_find(struct bcl_kmod_host *host, u16 port, int remote,
 
 /* ---- moving data ---- */
 
-/* The page of byte `at`, and where the byte is in it. */
+/* Returns the page of byte `at`, and the byte's offset in the page. */
 static struct page *page_at(const struct bcl_kmod_pin *pin, u64 at,
 			    unsigned int *offset)
 {
@@ -170,23 +170,32 @@ static struct page *page_at(const struct bcl_kmod_pin *pin, u64 at,
 	return pin->page[at >> PAGE_SHIFT];
 }
 
-void bcl_kmod_span_read(const struct bcl_kmod_span *span, u64 at, void *to,
-			size_t length)
+/* Copy between a span and memory of the kernel, page by page. */
+static void copy(const struct bcl_kmod_span *span, u64 at, u8 *memory,
+		 size_t length, bool write)
 {
-	if (span->kind == BCL_KMOD_LINEAR) {
-		memcpy(to, span->memory + at, length);
-		return;
-	}
 	while (length) {
 		unsigned int offset;
 		struct page *page = page_at(span->pin, at, &offset);
 		size_t some = min_t(size_t, length, PAGE_SIZE - offset);
 
-		memcpy_from_page(to, page, offset, some);
-		to += some;
+		if (write)
+			memcpy_to_page(page, offset, memory, some);
+		else
+			memcpy_from_page(memory, page, offset, some);
+		memory += some;
 		at += some;
 		length -= some;
 	}
+}
+
+void bcl_kmod_span_read(const struct bcl_kmod_span *span, u64 at, void *to,
+			size_t length)
+{
+	if (span->kind == BCL_KMOD_LINEAR)
+		memcpy(to, span->memory + at, length);
+	else
+		copy(span, at, to, length, false);
 }
 
 void bcl_kmod_span_write(const struct bcl_kmod_span *span, u64 at,
@@ -198,16 +207,7 @@ void bcl_kmod_span_write(const struct bcl_kmod_span *span, u64 at,
 	}
 	if (length)
 		span->pin->dirty = true;
-	while (length) {
-		unsigned int offset;
-		struct page *page = page_at(span->pin, at, &offset);
-		size_t some = min_t(size_t, length, PAGE_SIZE - offset);
-
-		memcpy_to_page(page, offset, from, some);
-		from += some;
-		at += some;
-		length -= some;
-	}
+	copy(span, at, (u8 *)(uintptr_t)from, length, true);
 }
 
 u64 bcl_kmod_span_atomic(const struct bcl_kmod_span *span, u64 at,

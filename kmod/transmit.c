@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
  * Sending: frames of the core become packets of the kernel, which wait until
- * the turn is over. Payloads are copied: a packet of its own pages may still be
- * in a queue of some device when the peer has the message, and the process may
- * use its memory again then.
+ * the turn is over. Payloads are copied: a packet that shares the process's
+ * pages may still lie in a queue of some device when the peer has the message,
+ * and the process may write to the pages again.
  */
 #include <linux/etherdevice.h>
 #include <linux/skbuff.h>
@@ -231,8 +231,9 @@ unsigned int bcl_kmod_transmit(void *arg, unsigned int rail, u32 node,
 }
 
 /*
- * One thread at a time sends, so that frames leave in order; others leave their
- * frames to it. A frame that the device does not take is lost, as on the wire.
+ * A single thread at a time sends, so that frames leave in order. The sending
+ * thread takes the frames of all threads. If the device refuses a frame, the
+ * frame is lost, as on the wire.
  */
 void bcl_kmod_flush(struct bcl_kmod_host *host)
 {

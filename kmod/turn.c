@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Turns of a card: whoever has an input for the core takes the lock, and leaves
- * when the core's frames are on their way. Frames that come are for the
- * tasklet, which also makes the calls that the core wants soon; the timer makes
- * the others.
+ * Turns of a card: a thread with an input for the core takes the lock, calls
+ * the core, and sends the core's frames after the turn. The tasklet feeds
+ * received frames, and makes calls that the core wants soon. The timer makes
+ * later calls.
  */
 #include "host.h"
 

@@ -4,7 +4,7 @@
 # in each directory and in each file, and no sentence begins with Who or What.
 set -euo pipefail
 cd "${abs_top_srcdir:?}"
-find base nicfw env wire card transport adi collectives pvm-glue include sim tools \
+find base nicfw kmod env wire card transport adi collectives pvm-glue include sim tools \
 	bench tests \
 	-name '*.[ch]' | sort | xargs perl -e '
 	my ($directory_limit, $file_limit, $short, $status) = (6, 9, 80, 0);
