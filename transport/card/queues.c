@@ -124,7 +124,6 @@ enum bcl_status bcl_host_port_open(struct bcl_port *port)
 		env->release(env->world, layout.memory, size);
 		return status;
 	}
-	queues->memory = layout.memory;
 	queues->size = size;
 	queues->nchannels = port->nchannels;
 	fill_in_queues(queues, &control, areas);
@@ -149,7 +148,7 @@ void bcl_host_port_close(struct bcl_port *port)
 		bcl_host_ring(port);
 	queues->host->ops->port_close(queues->host, queues->seat);
 	port->card = NULL;
-	env->release(env->world, queues->memory, queues->size);
+	env->release(env->world, queues, queues->size);
 }
 
 /* ---- posting ---- */

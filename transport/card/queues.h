@@ -105,8 +105,8 @@ struct bcl_host_port {
 	uint32_t unfinished; /* operations that have a rest */
 	uint64_t piece;	     /* the most bytes that one request moves */
 
-	void *memory; /* one allocation for all but the areas */
-	size_t size;
+	size_t size; /* of the allocation, which begins with this structure and
+		      * holds all but the areas */
 };
 
 /* True if bcl_host_receive() would find no event. */
