@@ -17,7 +17,7 @@ report() {
 columns() {
 	local how=$1 i
 	for ((i = 0; i < ${#names[@]}; i++)); do
-		! cut -d ' ' -f 5 "$output/samples" | grep -qx "${names[i]}" ||
+		! grep -Eq "^([^ ]* ){4}${names[i]}( |\$)" "$output/samples" ||
 			printf "file using %s%d %s title '%s', " "${how%%,*}" \
 				$((i + 2)) "${how#*,}" "${titles[i]}"
 	done

@@ -61,7 +61,7 @@ the_address_is_tentative() {
 			'echo 2 >/proc/sys/net/ipv6/conf/eth0/dad_transmits'
 		cluster on $node ip address add "fd77::$((node + 1))/64" dev eth0
 	done
-	cluster on 0 ip address show dev eth0 | grep -q tentative
+	cluster on 0 ip address show dev eth0 | grep tentative >/dev/null
 	works
 }
 

@@ -50,7 +50,7 @@ check() {
 	sum=$("$@" "$examples/hybrid" 100000)
 	[[ $sum == '9592 primes below 100000, '* ]]
 	sum=$("$@" "$examples/hello" | sort -u | wc -l)
-	[[ $sum == $("$@" "$examples/hello" | grep -o '[0-9]*$' | head -n 1) ]]
+	[[ $sum == $("$@" "$examples/hello" | grep -o '[0-9]*$' | sed -n 1p) ]]
 }
 
 if [[ ${1-} == nodes ]]; then

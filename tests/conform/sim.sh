@@ -262,7 +262,7 @@ tshark -X lua_script:"$lua" -r "$scratch/trace" 2>/dev/null >"$scratch/frames"
 ! grep -v ' BCL ' "$scratch/frames" || complain '^ not understood'
 
 "$sim" -p "$scratch/load.png" "$cluster" alltoall 8 1k >"$scratch/out"
-[[ $(head -c 8 "$scratch/load.png" | tail -c 7 | head -c 3) == PNG ]] ||
+[[ $(head -c 4 "$scratch/load.png" | tail -c 3) == PNG ]] ||
 	complain 'no picture'
 refuses 1 'gnuplot does not draw' -p "$scratch/no/load.png" "$cluster" shift
 exit $status

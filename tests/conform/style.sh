@@ -45,8 +45,7 @@ for file in "${code[@]}"; do
 	*)
 		licence='MIT' ;;
 	esac
-	head -n 2 "$file" |
-		grep -Eq "SPDX-License-Identifier: $licence( \\*/)?\$" ||
+	grep -Eq "SPDX-License-Identifier: $licence( \\*/)?\$" < <(head -n 2 "$file") ||
 		complain "$file: no 'SPDX-License-Identifier: $licence' on top"
 	lines=$(wc -l <"$file")
 	((lines <= 1000)) || complain "$file: $lines lines, limit 1000"
@@ -61,6 +60,8 @@ absent() {
 
 mapfile -t own < <(printf '%s\n' "${code[@]}" |
 	grep -v '^tests/conform/style.sh$')
+mapfile -t own_scripts < <(printf '%s\n' "${scripts[@]}" |
+	grep -v '^tests/conform/style.sh$')
 mapfile -t floors < <(printf '%s\n' "${code[@]}" |
 	grep -E '^(nicfw|wire|card|transport|adi|collectives)/.*\.[ch]$')
 absent 'unfinished' '\b(TODO|FIXME|XXX|HACK)\b' "${own[@]}"
@@ -71,6 +72,10 @@ absent 'an old word: doc/glossary.md has the one in use' \
 absent 'white space at the end of a line' '[[:space:]]$' "${own[@]}"
 absent 'platform conditional outside env/' \
 	'^#[[:space:]]*(el)?if.*__(linux|x86_64|i386|aarch64)' "${floors[@]}"
+
+absent 'a reader that ends early kills its writer, and the pipe fails: sed -n 1p reads all' \
+	'(^|[^|])\|[[:space:]]*(head|grep (-[A-Za-z]*q|-m))\b' \
+	"${own_scripts[@]}"
 
 if ! command -v shellcheck >/dev/null; then
 	complain 'shellcheck is missing: scripts not checked'

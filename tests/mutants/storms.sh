@@ -64,12 +64,12 @@ catch() {
 	build || return
 	while ((from < 100)); do
 		! ./storms --quick --seeds 3000 --from "$from" >log 2>&1 || return
-		seed=$(sed -n 's/^failed: .*--seed //p' log | head -n 1)
+		seed=$(sed -n 's/^failed: .*--seed //p' log | sed -n 1p)
 		from=$((seed + 1))
 		if [[ $rule ]]; then
 			how=$(grep -m 1 ": $rule: " log) || continue
 		else
-			how=$(grep -v '^failed\|^card ' log | head -n 1)
+			how=$(grep -v '^failed\|^card ' log | sed -n 1p)
 		fi
 		echo "seed $seed, ${how#*fd/*: }"
 		return
@@ -94,7 +94,7 @@ told() {
 	roots=(mutant "${roots[@]}")
 	build || return
 	! ./storms --seeds 300 >log 2>&1 || return
-	seed=$(sed -n 's/^failed: .* --seed //p' log | head -n 1)
+	seed=$(sed -n 's/^failed: .* --seed //p' log | sed -n 1p)
 	! ./storms --seed "$seed" >log 2>&1 || return
 	all=$(sed -n "s/^seed $seed fails with .* of its \(.*\) faults.*/\1/p" log)
 	faults=$(wc -l <"storm-$seed.faults")
@@ -147,7 +147,7 @@ catch() {
 	"${cc[@]}" -o unit mutant/*.o "test_$1.o" "${world[@]}" \
 		"$built/.libs/libnicfw.a" "${check_libs[@]}" || return
 	! ./unit >log 2>&1 || return
-	sed -n 's/^.*\.c:[0-9]*:[EF]:[^:]*:\([^:]*\):.*/by \1/p' log | head -n 1
+	sed -n 's/^.*\.c:[0-9]*:[EF]:[^:]*:\([^:]*\):.*/by \1/p' log | sed -n 1p
 }
 mutants "$top/tests/mutants/units.mutants"
 finish
