@@ -32,39 +32,50 @@ vm_headers() {
 	echo "${found%/Module.symvers}"
 }
 
-# vm_kernel HEADERS: print the image of the kernel that has these headers. An image
-# that is not installed is downloaded once, and not installed.
+# vm_kernel HEADERS: print the image of the kernel that has these headers
 vm_kernel() {
-	local version=${1##*/linux-headers-} keep=${abs_top_builddir:?}/tests/vm/kernel
-	local image=/boot/vmlinuz-$version
-	[[ ! -r $image ]] || { echo "$image"; return; }
-	image=$keep/boot/vmlinuz-$version
-	if [[ ! -r $image ]]; then
-		mkdir -p "$keep"
-		(cd "$keep" && apt-get -qq download "linux-image-$version" &&
-			dpkg-deb -x linux-image-"$version"_*.deb . &&
-			rm -rf linux-image-*.deb lib usr) >&2 ||
-			vm_skip "no image of kernel $version"
-	fi
-	echo "$image"
+	local version=${1##*/linux-headers-}
+	vm_of_kernel "$version" "boot/vmlinuz-$version" ''
 }
 
 # vm_loadable HEADERS NAME: print the file of a module of the distribution for the
-# kernel that has these headers; downloaded once, if it is not installed
+# kernel that has these headers
 vm_loadable() {
-	local version=${1##*/linux-headers-} name=$2 keep=${abs_top_builddir:?}/tests/vm/kernel
-	local at=lib/modules/$version file
-	file=$(find "/$at" "$keep/$at" -name "$name.ko" 2>/dev/null | head -n 1)
-	if [[ ! $file ]]; then
-		mkdir -p "$keep"
-		(cd "$keep" && apt-get -qq download "linux-image-$version" &&
-			dpkg-deb --fsys-tarfile linux-image-"$version"_*.deb |
-			tar -x --wildcards "./$at/*/$name.ko" &&
-			rm -f linux-image-*.deb) >&2 ||
-			vm_skip "no module $name of kernel $version"
-		file=$(find "$keep/$at" -name "$name.ko")
-	fi
-	echo "$file"
+	local version=${1##*/linux-headers-}
+	vm_of_kernel "$version" "lib/modules/$version" "$2.ko"
+}
+
+# vm_of_kernel VERSION PLACE NAME: print the path of PLACE, or of the file NAME below
+# it, which the package of this kernel has. If the package is not installed, it is
+# downloaded, and the file kept. Tests that run at the same time take turns.
+vm_of_kernel() {
+	local version=$1 place=$2 name=$3 keep=${abs_top_builddir:?}/tests/vm/kernel
+	local pattern=./$place${name:+/*/$name} found
+	mkdir -p "$keep"
+	(
+		flock 9
+		found=$(vm_find "$place" "$name" / "$keep/")
+		if [[ ! $found ]]; then
+			cd "$keep"
+			apt-get -qq download "linux-image-$version" &&
+				dpkg-deb --fsys-tarfile linux-image-"$version"_*.deb |
+				tar -x --wildcards "$pattern" &&
+				rm -f linux-image-*.deb
+		fi
+	) 9>"$keep/lock" >&2 || true
+	found=$(vm_find "$place" "$name" / "$keep/")
+	[[ $found ]] || vm_skip "no ${name:-image} of kernel $version"
+	echo "$found"
+}
+
+# vm_find PLACE NAME ROOT...: print the first that can be read
+vm_find() {
+	local place=$1 name=$2 root file
+	for root in "${@:3}"; do
+		for file in $(find "$root$place" -name "${name:-*}" 2>/dev/null); do
+			[[ ! -r $file ]] || { echo "$file"; return; }
+		done
+	done
 }
 
 # vm_modules HEADERS DIR: build the modules of DIR/Kbuild, with all warnings, of
