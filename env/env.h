@@ -121,7 +121,8 @@ struct bcl_env {
 
 	/*
 	 * Gives memory that other processes can map through *fd, zeroed, page
-	 * aligned, its pages reserved. NULL: there is none, and errno says why.
+	 * aligned, its pages reserved. From 2 MB on the memory consists of huge
+	 * pages, if the system has some. NULL: there is none, and errno says why.
 	 * ENOMEM also means that the host, or a control group, would be full:
 	 * the memory must leave an eighth of what is available. *fd is -1 in a
 	 * world of one process, and not set if NULL is returned.

@@ -32,7 +32,12 @@ enum {
 	MAP_FROM = 64 << 10,
 	ASK_FROM = 16 << 20, /* from this size on available memory is checked */
 	ALIGN = 64,
+	HUGE = 2 << 20, /* a page that all processors with such pages have */
 };
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
 
 static uint64_t linux_now(void *world)
 {
@@ -190,17 +195,41 @@ static void linux_release(void *world, void *memory, size_t size)
 		free(memory);
 }
 
+/* Map the file. Memory of a huge page or more begins where a huge page can. */
+static uint8_t *map_file(int file, size_t size)
+{
+	const int shared = PROT_READ | PROT_WRITE;
+	size_t before;
+	uint8_t *room;
+
+	if (size < HUGE)
+		return mmap(NULL, size, shared, MAP_SHARED, file, 0);
+	room = mmap(NULL, size + HUGE, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (room == MAP_FAILED)
+		return room;
+	before = -(uintptr_t)room % HUGE;
+	if (before)
+		munmap(room, before);
+	munmap(room + before + size, HUGE - before);
+	return mmap(room + before, size, shared, MAP_SHARED | MAP_FIXED, file,
+		    0);
+}
+
 static void *linux_share(void *world, const char *name, size_t size, int *fd)
 {
 	int file = bcl_file_make(name, size), error;
-	void *mapped;
+	uint8_t *mapped;
 
 	(void)world;
 	if (file < 0)
 		return NULL;
 	/* map first, since mapping takes no memory yet */
-	mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	mapped = map_file(file, size);
 	if (mapped != MAP_FAILED && bcl_file_reserve(file, 0, size)) {
+		/* Linux 6.1; without it, small pages serve as well. */
+		if (size >= HUGE)
+			madvise(mapped, size, MADV_COLLAPSE);
 		*fd = file;
 		return mapped;
 	}

@@ -18,6 +18,7 @@
  */
 #include "wire/udp.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/udp.h>
 #include <stdio.h>
@@ -31,11 +32,13 @@ enum {
 	PAGE = 4096,
 	ROOM = 1 << 16, /* a burst: the pages of one packet of the system */
 	/* A burst leaves up to a quarter of its pages unused, and ROOM at the
-	 * end of the ring may stay unused. */
-	SIZE = BCL_UDP_WINDOW_MAX / 3 * 4 + 2 * ROOM,
+	 * end of the ring may stay unused. From 2 MB on the memory may be one
+	 * page, which the system passes on with less work. */
+	SIZE = 2 << 20,
 	LEAST = 3 * PAGE, /* shorter bursts waste pages and gain little */
 	OFTEN = 64,	  /* bursts until a destination gets the memory */
 };
+static_assert(SIZE >= BCL_UDP_WINDOW_MAX / 3 * 4 + 2 * ROOM, "window");
 
 static bool system_can(void)
 {

@@ -8,8 +8,9 @@ enum {
 	FRAME = 1472,
 	BURST = 44,
 	BYTES = BURST * FRAME,
-	AT = 48,      /* offset of a burst on the page */
-	PATIENCE = 80 /* bursts until a destination has a stage */
+	AT = 48,       /* offset of a burst on the page */
+	PATIENCE = 80, /* bursts until a destination has a stage */
+	HUGE = 2 << 20,
 };
 
 static struct bcl_config config;
@@ -118,6 +119,7 @@ START_TEST(bursts_stay_where_they_are)
 	ck_assert_ptr_null(ask(b));
 	at = ask_until(b);
 	ck_assert_ptr_nonnull(at);
+	ck_assert_uint_eq((uintptr_t)(at - AT) % HUGE, 0);
 	ck_assert_ptr_eq(ask(b), at); /* as long as nothing was sent */
 	for (i = 0; i < 60; i++, at = ask(b))
 		send_and_check(at, BURST, FRAME, i);
