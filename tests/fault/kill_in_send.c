@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -306,6 +307,17 @@ static void victim(const struct kind *kind)
 
 /* ---- the killer ---- */
 
+/* As fork(). The child ends with the killer, also after a failure. */
+static pid_t fork_child(void)
+{
+	pid_t pid = fork();
+
+	must("killer", pid >= 0);
+	if (!pid)
+		must("child", !prctl(PR_SET_PDEATHSIG, SIGKILL));
+	return pid;
+}
+
 static void await_stop(pid_t pid)
 {
 	int status;
@@ -331,8 +343,7 @@ static bool kill_after(const struct kind *kind, unsigned *n, unsigned *killed)
 
 	atomic_store(&shared->in_send, 0);
 	atomic_store(&shared->sent, 0);
-	pid = fork();
-	must("killer", pid >= 0);
+	pid = fork_child();
 	if (!pid)
 		victim(kind);
 	await_stop(pid);
@@ -371,9 +382,8 @@ static bool kill_after(const struct kind *kind, unsigned *n, unsigned *killed)
 
 static pid_t start(void (*run)(void))
 {
-	pid_t pid = fork();
+	pid_t pid = fork_child();
 
-	must("killer", pid >= 0);
 	if (!pid)
 		run();
 	return pid;
