@@ -10,7 +10,7 @@ catch() {
 	! grep -q '^rule$' "$(find_file file)" && echo "no $1"
 }
 
-# gives STATUS LINE: of the one mutant in the table
+# gives STATUS LINES: of the mutants in the table
 gives() {
 	local code=0 told
 	told=$(mutants "$scratch/table" && finish) || code=$?
@@ -18,7 +18,8 @@ gives() {
 		echo "expected $1, $2; got $code, $told"
 		status=1
 	}
-	rm -r "$scratch/run.1"
+	rm -r "$scratch"/run.*
+	begun=0
 }
 
 roots=("$scratch")
@@ -29,4 +30,12 @@ printf 'another\tfile\t/other/d\trule\n' >"$scratch/table"
 gives 1 'NOT CAUGHT: another'
 printf 'same\tfile\t/third/d\trule\n' >"$scratch/table"
 gives 1 'DOES NOT APPLY: same'
+
+# In the short tier the second and the third mutant need only apply.
+printf 'without\tfile\t/rule/d\trule\n' >"$scratch/table"
+printf 'another\tfile\t/other/d\trule\n' >>"$scratch/table"
+LONG='' gives 0 'caught: without: no rule'
+LONG=1 gives 1 $'caught: without: no rule\nNOT CAUGHT: another'
+printf 'same\tfile\t/third/d\trule\n' >>"$scratch/table"
+LONG='' gives 1 $'caught: without: no rule\nDOES NOT APPLY: same'
 exit $status
