@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Code that runs inside a kernel, in guests.
-vm_scripts = %D%/core.sh %D%/kmod.sh %D%/library.sh
+vm_scripts = %D%/core.sh %D%/install.sh %D%/kmod.sh %D%/library.sh
 lone_tests += $(vm_scripts)
 dist_check_SCRIPTS += $(vm_scripts)
 check_PROGRAMS += %D%/ranks
