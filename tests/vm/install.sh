@@ -31,14 +31,14 @@ quietly make -f "$abs_top_srcdir/GNUmakefile" -C "$abs_top_srcdir" dkms-kmod \
 
 # The sources are a tree of their own, in which nothing is built yet.
 ! find "$sources" -name '*.o' -o -name '*.mod*' | grep . || fail 'objects are sources'
-quietly make -C "$sources/kmod" install KDIR="$headers" DESTDIR="$scratch/root"
-modules=$scratch/root/lib/modules/$release
+quietly make -C "$sources/kmod" install KDIR="$headers" DESTDIR="$scratch/image"
+modules=$scratch/image/lib/modules/$release
 module=$(find "$modules" -name bcl.ko)
 [[ $module ]] || fail 'no module is installed'
 grep -q '/bcl\.ko:' "$modules/modules.dep" || fail 'depmod does not list the module'
 grep -qx 'KERNEL=="bcl", SUBSYSTEM=="misc", MODE="0666"' \
-	"$scratch/root/usr/lib/udev/rules.d/60-bcl.rules" || fail 'no rule for the device'
-modprobe -d "$scratch/root" -S "$release" --show-depends bcl >"$scratch/said" ||
+	"$scratch/image/usr/lib/udev/rules.d/60-bcl.rules" || fail 'no rule for the device'
+modprobe -d "$scratch/image" -S "$release" --show-depends bcl >"$scratch/said" ||
 	fail 'modprobe does not find the module'
 
 # field NAME EXPECTED
