@@ -78,6 +78,7 @@ static long counters(struct bcl_kmod_host *host,
 	       sizeof(counters->card));
 	counters->not_sent += READ_ONCE(host->not_taken);
 	counters->queue_full = READ_ONCE(host->queue_full);
+	counters->over_limit = READ_ONCE(host->over_limit);
 	bcl_kmod_leave(host);
 	return BCL_OK;
 }

@@ -98,6 +98,8 @@ static void shut(struct bcl_kmod_host *host)
 	spin_unlock_bh(&host->lock);
 	hrtimer_cancel(&host->timer);
 	tasklet_kill(&host->tasklet);
+	bcl_kmod_discharge(host->user, BCL_KMOD_FRAMES,
+			   skb_queue_len(&host->in));
 	skb_queue_purge(&host->in);
 	bcl_kmod_memories_close(host);
 	bcl_kmod_unpin_all(host);
@@ -112,6 +114,8 @@ static void release(struct bcl_kmod_host *host)
 	kvfree(host->node);
 	put_net(host->net);
 	mmdrop(host->mm);
+	bcl_kmod_discharge(host->user, BCL_KMOD_PEERS, host->npeers);
+	bcl_kmod_user_put(host->user);
 }
 
 /*
@@ -143,6 +147,7 @@ static void undo_open(struct bcl_kmod_host *host)
 	host->arena = NULL;
 	host->news = NULL;
 	host->node = NULL;
+	host->npeers = 0;
 	host->nends = 0;
 	memset(host->end, 0, sizeof(host->end));
 	host->closing = false;
@@ -160,6 +165,9 @@ long bcl_kmod_open(struct bcl_kmod_host *host, struct bcl_device_open *open)
 		open->abi = BCL_CARD_ABI;
 		return BCL_ERR_VERSION;
 	}
+	host->user = bcl_kmod_user_get();
+	if (IS_ERR(host->user))
+		return PTR_ERR(host->user);
 	host->mm = current->mm;
 	mmgrab(host->mm);
 	host->net = get_net(current->nsproxy->net_ns);

@@ -11,8 +11,8 @@
  * A call returns an enum bcl_status (bcl/status.h), or -1 with errno: EFAULT,
  * the argument is not in memory; EINVAL, the call or its argument makes no
  * sense; ENOTTY, there is no such call; EPERM, another process than the one
- * that called OPEN. A call that does not return BCL_OK has changed nothing,
- * unless it says otherwise.
+ * that called OPEN; EDQUOT, see below. A call that does not return BCL_OK has
+ * changed nothing, unless it says otherwise.
  *
  * Each port has two parts of memory, mapped at bcl_device_map():
  *
@@ -26,6 +26,18 @@
  * BCL_HANDLE_SELF and an address. The card keeps the pages of this memory until
  * the event, except for an address in the part `given` of the port, whose pages
  * the card has anyway. Memory in any other mapping of the device is refused.
+ *
+ * The module limits what each user, by uid, has in all cards together. Each
+ * limit is a parameter of the module. A call for more fails with EDQUOT:
+ *
+ *   user_cards     OPEN
+ *   user_ports     PORT_OPEN
+ *   user_memories  MEMORY
+ *   user_pages     MEMORY, POST: pinned pages, beside RLIMIT_MEMLOCK, whose
+ *                  status is NOMEM; a request ends with ARG
+ *   user_peers     CONNECT; the call of a peer gets no answer. A connection
+ * that was up before is made again in any case user_frames    no call: a frame
+ * that would wait for a card is lost
  */
 #ifndef BCL_CARD_DEVICE_H
 #define BCL_CARD_DEVICE_H
@@ -143,6 +155,7 @@ struct bcl_device_counters {
 	uint64_t not_sent;   /* frames: no memory, too long, or no device */
 	uint64_t queue_full; /* frames that found no room to wait for the card
 			      */
+	uint64_t over_limit; /* frames refused by a limit of the user */
 };
 
 /* The page that every process with the card may read, at BCL_DEVICE_NEWS. */
