@@ -21,6 +21,10 @@ union argument {
 	struct bcl_device_node_info info;
 	struct bcl_device_memory memory;
 	struct bcl_device_counters counters;
+	struct bcl_device_card card;
+	struct bcl_device_peer peer;
+	struct bcl_device_isolate isolate;
+	struct bcl_device_fault fault;
 };
 
 /* ---- calls ---- */
@@ -46,39 +50,21 @@ static long control(struct bcl_kmod_host *host, struct bcl_control *control)
 }
 
 static long node_info(struct bcl_kmod_host *host,
-		      struct bcl_device_node_info *argument)
+		      struct bcl_device_node_info *info)
 {
-	struct bcl_node_info info;
 	enum bcl_status status;
 
 	bcl_kmod_enter(host);
-	status = bcl_card_node_info(host->card, argument->index, &info);
+	status = bcl_kmod_node_info(host, info);
 	bcl_kmod_leave(host);
-	if (status)
-		return status;
-	argument->info.card = info.card;
-	argument->info.rtt = info.rtt;
-	argument->info.last_heard = info.last_heard;
-	argument->info.frames_sent = info.frames_sent;
-	argument->info.frames_received = info.frames_received;
-	argument->info.retransmitted = info.retransmitted;
-	argument->info.state = info.state;
-	argument->info.status = info.status;
-	argument->info.rails = info.rails;
-	argument->info.messages_queued = info.messages_queued;
-	return BCL_OK;
+	return status;
 }
 
 static long counters(struct bcl_kmod_host *host,
 		     struct bcl_device_counters *counters)
 {
 	bcl_kmod_enter(host);
-	*counters = host->count;
-	memcpy(counters->card, bcl_card_counters(host->card),
-	       sizeof(counters->card));
-	counters->not_sent += READ_ONCE(host->not_taken);
-	counters->queue_full = READ_ONCE(host->queue_full);
-	counters->over_limit = READ_ONCE(host->over_limit);
+	bcl_kmod_counters_show(host, counters);
 	bcl_kmod_leave(host);
 	return BCL_OK;
 }
@@ -152,11 +138,32 @@ static long call_watch(struct bcl_kmod_host *host, union argument *argument)
 	return watch(host, &argument->open);
 }
 
+static long call_card(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_admin_card(&argument->card);
+}
+
+static long call_peer(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_admin_peer(&argument->peer);
+}
+
+static long call_isolate(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_admin_isolate(&argument->isolate);
+}
+
+static long call_fault(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_admin_fault(&argument->fault);
+}
+
 /* A call that may sleep. `run`, under host->mutex, returns a status, or an
  * error. */
 struct call {
 	unsigned int command;
 	long (*run)(struct bcl_kmod_host *host, union argument *argument);
+	bool anybody; /* may call, with or without a card */
 };
 
 static const struct call calls[] = {
@@ -171,6 +178,10 @@ static const struct call calls[] = {
 	{ BCL_DEVICE_MEMORY_REMOVE, call_memory_remove },
 	{ BCL_DEVICE_COUNTERS, call_counters },
 	{ BCL_DEVICE_WATCH, call_watch },
+	{ BCL_DEVICE_CARD, call_card, true },
+	{ BCL_DEVICE_PEER, call_peer, true },
+	{ BCL_DEVICE_ISOLATE, call_isolate, true },
+	{ BCL_DEVICE_FAULT, call_fault, true },
 };
 
 static const struct call *find_call(unsigned int command)
@@ -185,7 +196,7 @@ static const struct call *find_call(unsigned int command)
 
 /* ---- calling ---- */
 
-/* Nothing but OPEN may be called before OPEN, or by another process. */
+/* Most calls are permitted after OPEN, to the process that called OPEN. */
 static long may_call(struct bcl_kmod_host *host, unsigned int command)
 {
 	/* Acquire: pairs with bcl_kmod_open(). */
@@ -209,7 +220,7 @@ static long make_call(struct bcl_kmod_host *host, const struct call *call,
 		 copy_from_user(argument, memory, size))
 		return -EFAULT;
 	mutex_lock(&host->mutex);
-	result = may_call(host, call->command);
+	result = call->anybody ? 0 : may_call(host, call->command);
 	if (!result)
 		result = call->run(host, argument);
 	mutex_unlock(&host->mutex);

@@ -23,6 +23,7 @@
 #include <bcl/card_device.h>
 
 #include "nicfw/hal.h"
+#include "fault.h"
 #include "user.h"
 
 struct bcl_kmod_pin;
@@ -133,8 +134,9 @@ struct bcl_kmod_end {
 	u32 mtu; /* of frames of the card */
 	u8 rail;
 	bool up;
-	bool used; /* reaches a node, or is the first of its rail */
-	bool wet;  /* frames came since bcl_card_drained() */
+	bool barred; /* by the administrator */
+	bool used;   /* reaches a node, or is the first of its rail */
+	bool wet;    /* frames came since bcl_card_drained() */
 };
 
 struct bcl_kmod_rail {
@@ -170,10 +172,13 @@ struct bcl_kmod_host {
 	struct mmu_notifier ends; /* calls when the process ends */
 	struct net *net;
 	struct bcl_kmod_user *user;
+	struct pid *process;
+	u32 job;
 	struct bcl_device_news *news; /* a page, mapped read-only */
 	u64 peer_timeout;
 	struct hlist_node hashed; /* by id; read under RCU */
 	struct list_head listed;  /* in the list of all hosts */
+	struct list_head known;	  /* to administrators, by id */
 
 	spinlock_t lock;
 	/* Below: constant, or protected by the lock. */
@@ -208,6 +213,7 @@ struct bcl_kmod_host {
 	/* Changed by the interfaces' threads: hints. */
 	u64 queue_full, over_limit;
 	u64 not_taken; /* frames, by a device; changed by that thread */
+	struct bcl_kmod_fault fault;
 	struct tasklet_struct tasklet;
 	struct hrtimer timer;
 	atomic_long_t charged; /* pages, against RLIMIT_MEMLOCK */
@@ -262,6 +268,14 @@ void bcl_kmod_ends_close(struct bcl_kmod_host *host);
 void bcl_kmod_ends_tell(struct bcl_kmod_host *host);
 void bcl_kmod_ends_show(const struct bcl_kmod_host *host,
 			struct bcl_device_open *open);
+
+/* Look at all interfaces again. Under the rtnl lock. */
+void bcl_kmod_ends_measure(void);
+
+/* ---- interface.c ---- */
+
+/* True if the administrator permits the interface. Under the rtnl lock. */
+bool bcl_kmod_interface_permitted(const struct net_device *dev);
 
 /* ---- node.c ---- */
 
@@ -358,6 +372,29 @@ struct bcl_kmod_host *bcl_kmod_host_make(void);
 long bcl_kmod_open(struct bcl_kmod_host *host, struct bcl_device_open *open);
 /* The file is closed for good: the host is freed. */
 void bcl_kmod_close(struct bcl_kmod_host *host);
+
+/* ---- show.c, in a turn ---- */
+
+void bcl_kmod_counters_show(const struct bcl_kmod_host *host,
+			    struct bcl_device_counters *counters);
+/* Fills in all but the index. ARG: there is no such node. */
+enum bcl_status bcl_kmod_node_info(const struct bcl_kmod_host *host,
+				   struct bcl_device_node_info *node);
+void bcl_kmod_card_show(struct bcl_kmod_host *host,
+			struct bcl_device_card *card);
+
+/* ---- admin.c ---- */
+
+/* Tells which cards have the same key, and nothing else about the key. */
+u32 bcl_kmod_job_of(const u8 key[BCL_KEY_SIZE]);
+/* The card is open: administrators may reach it, until the removal. */
+void bcl_kmod_admin_add(struct bcl_kmod_host *host);
+void bcl_kmod_admin_remove(struct bcl_kmod_host *host);
+/* The calls of bcl/card_device.h. */
+long bcl_kmod_admin_card(struct bcl_device_card *card);
+long bcl_kmod_admin_peer(struct bcl_device_peer *peer);
+long bcl_kmod_admin_isolate(struct bcl_device_isolate *asked);
+long bcl_kmod_admin_fault(const struct bcl_device_fault *plan);
 
 /* ---- device.c ---- */
 

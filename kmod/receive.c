@@ -47,7 +47,7 @@ static int end_of(const struct bcl_kmod_host *host,
 
 	for (e = 0; e < n; e++)
 		if (READ_ONCE(host->end[e].dev) == packet->dev)
-			return e;
+			return READ_ONCE(host->end[e].barred) ? -1 : e;
 	return -1;
 }
 

@@ -300,7 +300,7 @@ static struct bcl_completion submit_and_wait(struct user *user,
 	return entry;
 }
 
-static struct bcl_memref self(const void *memory, uint32_t length)
+static inline struct bcl_memref self(const void *memory, uint32_t length)
 {
 	return (struct bcl_memref){ (uintptr_t)memory, BCL_HANDLE_SELF,
 				    length };
@@ -388,7 +388,7 @@ static long unpost(const struct user *user, uint32_t number)
 	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
 }
 
-static struct bcl_device_counters counters_of(const struct user *user)
+static inline struct bcl_device_counters counters_of(const struct user *user)
 {
 	struct bcl_device_counters counters;
 
