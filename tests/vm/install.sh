@@ -52,6 +52,13 @@ field license 'Dual MIT/GPL'
 field author ''
 field description 'BCL: cards for message passing in the kernel'
 
+# The manual page has all parameters.
+modinfo -F parm "$module" | sed 's/:.*//' | sort >"$scratch/parameters"
+sed -nE 's/^\.(It )?Cm ([a-z_]+) Ns = .*/\2/p' "$abs_top_srcdir/man/bcl.4" | sort |
+	diff --label 'bcl.4' --label modinfo -u - "$scratch/parameters" ||
+	fail 'bcl(4) has other parameters than the module'
+(($(wc -l <"$scratch/parameters") > 0)) || fail 'the module has no parameters'
+
 if command -v dkms >/dev/null; then
 	mkdir "$scratch/built"
 	# A program for signing that is not there: DKMS makes no key for this machine.
