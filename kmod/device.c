@@ -10,8 +10,9 @@
 #include "compat.h"
 #include "host.h"
 
-/* The largest argument. */
+/* Of any call: a number, or a copy of a struct in the process's memory. */
 union argument {
+	unsigned long number;
 	struct bcl_device_open open;
 	struct bcl_device_port port;
 	struct bcl_control control;
@@ -20,6 +21,10 @@ union argument {
 	struct bcl_device_node_info info;
 	struct bcl_device_memory memory;
 	struct bcl_device_counters counters;
+	struct bcl_device_card card;
+	struct bcl_device_peer peer;
+	struct bcl_device_isolate isolate;
+	struct bcl_device_fault fault;
 };
 
 /* ---- calls ---- */
@@ -45,38 +50,21 @@ static long control(struct bcl_kmod_host *host, struct bcl_control *control)
 }
 
 static long node_info(struct bcl_kmod_host *host,
-		      struct bcl_device_node_info *argument)
+		      struct bcl_device_node_info *info)
 {
-	struct bcl_node_info info;
 	enum bcl_status status;
 
 	bcl_kmod_enter(host);
-	status = bcl_card_node_info(host->card, argument->index, &info);
+	status = bcl_kmod_node_info(host, info);
 	bcl_kmod_leave(host);
-	if (status)
-		return status;
-	argument->info.card = info.card;
-	argument->info.rtt = info.rtt;
-	argument->info.last_heard = info.last_heard;
-	argument->info.frames_sent = info.frames_sent;
-	argument->info.frames_received = info.frames_received;
-	argument->info.retransmitted = info.retransmitted;
-	argument->info.state = info.state;
-	argument->info.status = info.status;
-	argument->info.rails = info.rails;
-	argument->info.messages_queued = info.messages_queued;
-	return BCL_OK;
+	return status;
 }
 
 static long counters(struct bcl_kmod_host *host,
 		     struct bcl_device_counters *counters)
 {
 	bcl_kmod_enter(host);
-	*counters = host->count;
-	memcpy(counters->card, bcl_card_counters(host->card),
-	       sizeof(counters->card));
-	counters->not_sent += READ_ONCE(host->not_taken);
-	counters->queue_full = READ_ONCE(host->queue_full);
+	bcl_kmod_counters_show(host, counters);
 	bcl_kmod_leave(host);
 	return BCL_OK;
 }
@@ -91,36 +79,124 @@ static long watch(struct bcl_kmod_host *host, struct bcl_device_open *open)
 	return BCL_OK;
 }
 
-/* Under host->mutex. Returns a status, or an error. */
-static long call(struct bcl_kmod_host *host, unsigned int command,
-		 unsigned long number, union argument *argument)
+/* ---- the table of calls ---- */
+
+static long call_open(struct bcl_kmod_host *host, union argument *argument)
 {
-	switch (command) {
-	case BCL_DEVICE_PORT_OPEN:
-		return bcl_kmod_port_open(host, &argument->port);
-	case BCL_DEVICE_PORT_CLOSE:
-		return bcl_kmod_port_close(host, number);
-	case BCL_DEVICE_CONTROL:
-		return control(host, &argument->control);
-	case BCL_DEVICE_CONNECT:
-		return bcl_kmod_connect(host, &argument->connect);
-	case BCL_DEVICE_NODE:
-		return bcl_kmod_node_show(host, &argument->node);
-	case BCL_DEVICE_NODE_INFO:
-		return node_info(host, &argument->info);
-	case BCL_DEVICE_MEMORY:
-		return bcl_kmod_memory_add(host, &argument->memory);
-	case BCL_DEVICE_MEMORY_REMOVE:
-		return bcl_kmod_memory_remove(host, number);
-	case BCL_DEVICE_COUNTERS:
-		return counters(host, &argument->counters);
-	case BCL_DEVICE_WATCH:
-		return watch(host, &argument->open);
-	}
-	return -ENOTTY;
+	return bcl_kmod_open(host, &argument->open);
 }
 
-/* Nothing but OPEN may be called before OPEN, or by another process. */
+static long call_port_open(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_port_open(host, &argument->port);
+}
+
+static long call_port_close(struct bcl_kmod_host *host,
+			    union argument *argument)
+{
+	return bcl_kmod_port_close(host, argument->number);
+}
+
+static long call_control(struct bcl_kmod_host *host, union argument *argument)
+{
+	return control(host, &argument->control);
+}
+
+static long call_connect(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_connect(host, &argument->connect);
+}
+
+static long call_node(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_node_show(host, &argument->node);
+}
+
+static long call_node_info(struct bcl_kmod_host *host, union argument *argument)
+{
+	return node_info(host, &argument->info);
+}
+
+static long call_memory(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_memory_add(host, &argument->memory);
+}
+
+static long call_memory_remove(struct bcl_kmod_host *host,
+			       union argument *argument)
+{
+	return bcl_kmod_memory_remove(host, argument->number);
+}
+
+static long call_counters(struct bcl_kmod_host *host, union argument *argument)
+{
+	return counters(host, &argument->counters);
+}
+
+static long call_watch(struct bcl_kmod_host *host, union argument *argument)
+{
+	return watch(host, &argument->open);
+}
+
+static long call_card(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_admin_card(&argument->card);
+}
+
+static long call_peer(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_admin_peer(&argument->peer);
+}
+
+static long call_isolate(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_admin_isolate(&argument->isolate);
+}
+
+static long call_fault(struct bcl_kmod_host *host, union argument *argument)
+{
+	return bcl_kmod_admin_fault(&argument->fault);
+}
+
+/* A call that may sleep. `run`, under host->mutex, returns a status, or an
+ * error. */
+struct call {
+	unsigned int command;
+	long (*run)(struct bcl_kmod_host *host, union argument *argument);
+	bool anybody; /* may call, with or without a card */
+};
+
+static const struct call calls[] = {
+	{ BCL_DEVICE_OPEN, call_open },
+	{ BCL_DEVICE_PORT_OPEN, call_port_open },
+	{ BCL_DEVICE_PORT_CLOSE, call_port_close },
+	{ BCL_DEVICE_CONTROL, call_control },
+	{ BCL_DEVICE_CONNECT, call_connect },
+	{ BCL_DEVICE_NODE, call_node },
+	{ BCL_DEVICE_NODE_INFO, call_node_info },
+	{ BCL_DEVICE_MEMORY, call_memory },
+	{ BCL_DEVICE_MEMORY_REMOVE, call_memory_remove },
+	{ BCL_DEVICE_COUNTERS, call_counters },
+	{ BCL_DEVICE_WATCH, call_watch },
+	{ BCL_DEVICE_CARD, call_card, true },
+	{ BCL_DEVICE_PEER, call_peer, true },
+	{ BCL_DEVICE_ISOLATE, call_isolate, true },
+	{ BCL_DEVICE_FAULT, call_fault, true },
+};
+
+static const struct call *find_call(unsigned int command)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		if (calls[i].command == command)
+			return &calls[i];
+	return NULL;
+}
+
+/* ---- calling ---- */
+
+/* Most calls are permitted after OPEN, to the process that called OPEN. */
 static long may_call(struct bcl_kmod_host *host, unsigned int command)
 {
 	/* Acquire: pairs with bcl_kmod_open(). */
@@ -131,53 +207,34 @@ static long may_call(struct bcl_kmod_host *host, unsigned int command)
 	return host->mm == current->mm ? 0 : -EPERM;
 }
 
-/* A call with an argument in the process's memory, or none. */
-static long call_copied(struct bcl_kmod_host *host, unsigned int command,
-			unsigned long number, union argument *argument)
+static long make_call(struct bcl_kmod_host *host, const struct call *call,
+		      unsigned long number, union argument *argument)
 {
 	void __user *memory = (void __user *)number;
-	size_t size = _IOC_SIZE(command);
+	size_t size = _IOC_SIZE(call->command);
 	long result;
 
-	if (_IOC_DIR(command) & _IOC_WRITE &&
-	    copy_from_user(argument, memory, size))
+	if (!size)
+		argument->number = number;
+	else if (_IOC_DIR(call->command) & _IOC_WRITE &&
+		 copy_from_user(argument, memory, size))
 		return -EFAULT;
 	mutex_lock(&host->mutex);
-	result = may_call(host, command);
+	result = call->anybody ? 0 : may_call(host, call->command);
 	if (!result)
-		result = command == BCL_DEVICE_OPEN
-				 ? bcl_kmod_open(host, &argument->open)
-				 : call(host, command, number, argument);
+		result = call->run(host, argument);
 	mutex_unlock(&host->mutex);
-	if (result >= 0 && _IOC_DIR(command) & _IOC_READ &&
+	if (result >= 0 && _IOC_DIR(call->command) & _IOC_READ &&
 	    copy_to_user(memory, argument, size))
 		return -EFAULT;
 	return result;
-}
-
-static bool is_known(unsigned int command)
-{
-	switch (command) {
-	case BCL_DEVICE_OPEN:
-	case BCL_DEVICE_PORT_OPEN:
-	case BCL_DEVICE_PORT_CLOSE:
-	case BCL_DEVICE_CONTROL:
-	case BCL_DEVICE_CONNECT:
-	case BCL_DEVICE_NODE:
-	case BCL_DEVICE_NODE_INFO:
-	case BCL_DEVICE_MEMORY:
-	case BCL_DEVICE_MEMORY_REMOVE:
-	case BCL_DEVICE_COUNTERS:
-	case BCL_DEVICE_WATCH:
-		return true;
-	}
-	return false;
 }
 
 static long device_ioctl(struct file *file, unsigned int command,
 			 unsigned long number)
 {
 	struct bcl_kmod_host *host = file->private_data;
+	const struct call *call = find_call(command);
 	union argument *argument;
 	long result;
 
@@ -191,12 +248,12 @@ static long device_ioctl(struct file *file, unsigned int command,
 		bcl_kmod_leave(host);
 		return BCL_OK;
 	}
-	if (!is_known(command))
+	if (!call)
 		return -ENOTTY;
 	argument = kzalloc(sizeof(*argument), GFP_KERNEL);
 	if (!argument)
 		return -ENOMEM;
-	result = call_copied(host, command, number, argument);
+	result = make_call(host, call, number, argument);
 	kfree(argument);
 	return result;
 }

@@ -76,8 +76,9 @@ static void measure_end(struct bcl_kmod_end *own)
 {
 	u32 mtu = own->dev->mtu;
 
+	own->barred = !bcl_kmod_interface_permitted(own->dev);
 	own->up = netif_running(own->dev) && netif_carrier_ok(own->dev) &&
-		  mtu >= MTU_MIN;
+		  mtu >= MTU_MIN && !own->barred;
 	if (mtu >= MTU_MIN)
 		own->mtu = min_t(u32, (mtu - PREFIX) & ~7u, BCL_FRAME_MAX);
 	ether_addr_copy(own->address.mac, own->dev->dev_addr);
@@ -100,6 +101,19 @@ static void end_changed(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
 	bcl_kmod_leave(host);
 	if (gone)
 		dev_put(gone);
+}
+
+void bcl_kmod_ends_measure(void)
+{
+	struct bcl_kmod_host *host;
+	unsigned int e;
+
+	mutex_lock(&hosts_mutex);
+	list_for_each_entry (host, &hosts, listed)
+		for (e = 0; e < host->nends; e++)
+			if (host->end[e].dev)
+				end_changed(host, &host->end[e], NETDEV_CHANGE);
+	mutex_unlock(&hosts_mutex);
 }
 
 /* Under the rtnl lock. */
@@ -161,6 +175,8 @@ static int open_end(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
 		return ENODEV;
 	if (dev->type != ARPHRD_ETHER && dev->type != ARPHRD_LOOPBACK)
 		return EPFNOSUPPORT;
+	if (!bcl_kmod_interface_permitted(dev))
+		return EACCES;
 	if (dev->mtu < MTU_MIN)
 		return EMSGSIZE;
 	if (!netif_running(dev))

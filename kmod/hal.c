@@ -193,6 +193,7 @@ static void hal_node(void *arg, u32 index, u64 card, u32 generation,
 		return;
 	node->shown.generation = generation;
 	node->shown.state = state;
+	bcl_kmod_node_count(host, node);
 	if (state == BCL_NODE_LOST || state == BCL_NODE_ISOLATED)
 		node->shown.lost = status;
 	/* Full barrier: the owner stores `sleeping`, then loads the count. */

@@ -37,6 +37,7 @@ struct bcl_kmod_host *bcl_kmod_host_make(void)
 	skb_queue_head_init(&host->out);
 	tasklet_setup(&host->tasklet, bcl_kmod_tasklet);
 	bcl_compat_hrtimer(&host->timer, bcl_kmod_timer);
+	bcl_kmod_fault_init(&host->fault);
 	host->deadline = U64_MAX;
 	host->armed = U64_MAX;
 	return host;
@@ -98,6 +99,9 @@ static void shut(struct bcl_kmod_host *host)
 	spin_unlock_bh(&host->lock);
 	hrtimer_cancel(&host->timer);
 	tasklet_kill(&host->tasklet);
+	bcl_kmod_fault_close(&host->fault);
+	bcl_kmod_discharge(host->user, BCL_KMOD_FRAMES,
+			   skb_queue_len(&host->in));
 	skb_queue_purge(&host->in);
 	bcl_kmod_memories_close(host);
 	bcl_kmod_unpin_all(host);
@@ -111,7 +115,10 @@ static void release(struct bcl_kmod_host *host)
 	vfree(host->news);
 	kvfree(host->node);
 	put_net(host->net);
+	put_pid(host->process);
 	mmdrop(host->mm);
+	bcl_kmod_discharge(host->user, BCL_KMOD_PEERS, host->npeers);
+	bcl_kmod_user_put(host->user);
 }
 
 /*
@@ -124,6 +131,7 @@ static void process_ends(struct mmu_notifier *ends, struct mm_struct *mm)
 		container_of(ends, struct bcl_kmod_host, ends);
 	unsigned int i;
 
+	bcl_kmod_admin_remove(host);
 	leave_peers(host);
 	for (i = 0; i < BCL_KMOD_SEATS; i++)
 		bcl_kmod_port_close(host, i);
@@ -143,6 +151,7 @@ static void undo_open(struct bcl_kmod_host *host)
 	host->arena = NULL;
 	host->news = NULL;
 	host->node = NULL;
+	host->npeers = 0;
 	host->nends = 0;
 	memset(host->end, 0, sizeof(host->end));
 	host->closing = false;
@@ -160,9 +169,14 @@ long bcl_kmod_open(struct bcl_kmod_host *host, struct bcl_device_open *open)
 		open->abi = BCL_CARD_ABI;
 		return BCL_ERR_VERSION;
 	}
+	host->user = bcl_kmod_user_get();
+	if (IS_ERR(host->user))
+		return PTR_ERR(host->user);
 	host->mm = current->mm;
 	mmgrab(host->mm);
 	host->net = get_net(current->nsproxy->net_ns);
+	host->process = get_task_pid(current, PIDTYPE_TGID);
+	host->job = bcl_kmod_job_of(open->key);
 	bcl_kmod_receive_open(host);
 	status = open_core(host, open);
 	if (!status && !bcl_kmod_ends_open(host, open))
@@ -181,6 +195,7 @@ long bcl_kmod_open(struct bcl_kmod_host *host, struct bcl_device_open *open)
 	open->card = host->id;
 	/* Release: pairs with is_open(), device.c. */
 	smp_store_release(&host->open, true);
+	bcl_kmod_admin_add(host);
 	return BCL_OK;
 }
 

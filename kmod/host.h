@@ -23,6 +23,8 @@
 #include <bcl/card_device.h>
 
 #include "nicfw/hal.h"
+#include "fault.h"
+#include "user.h"
 
 struct bcl_kmod_pin;
 
@@ -132,8 +134,9 @@ struct bcl_kmod_end {
 	u32 mtu; /* of frames of the card */
 	u8 rail;
 	bool up;
-	bool used; /* reaches a node, or is the first of its rail */
-	bool wet;  /* frames came since bcl_card_drained() */
+	bool barred; /* by the administrator */
+	bool used;   /* reaches a node, or is the first of its rail */
+	bool wet;    /* frames came since bcl_card_drained() */
 };
 
 struct bcl_kmod_rail {
@@ -148,6 +151,7 @@ struct bcl_kmod_way {
 /* The host's knowledge of a node; the index is the core's. */
 struct bcl_kmod_node {
 	struct bcl_device_node shown; /* without index, changes and ends */
+	bool charged;		      /* to the user, as a peer */
 	u8 nways;
 	u8 turn[BCL_RAILS_MAX];
 	u8 end[BCL_RAILS_MAX]; /* our end, and the node's address: */
@@ -167,10 +171,14 @@ struct bcl_kmod_host {
 	struct mm_struct *mm;	  /* grabbed */
 	struct mmu_notifier ends; /* calls when the process ends */
 	struct net *net;
+	struct bcl_kmod_user *user;
+	struct pid *process;
+	u32 job;
 	struct bcl_device_news *news; /* a page, mapped read-only */
 	u64 peer_timeout;
 	struct hlist_node hashed; /* by id; read under RCU */
 	struct list_head listed;  /* in the list of all hosts */
+	struct list_head known;	  /* to administrators, by id */
 
 	spinlock_t lock;
 	/* Below: constant, or protected by the lock. */
@@ -185,6 +193,7 @@ struct bcl_kmod_host {
 	bool grown; /* an end came into use */
 	u8 hello_turn;
 	struct bcl_kmod_node *node;	  /* BCL_KMOD_NODES */
+	unsigned int npeers;		  /* nodes that are charged */
 	struct bcl_kmod_node *connecting; /* of the CONNECT in progress */
 	struct bcl_kmod_seat seat[BCL_KMOD_SEATS];
 	struct xarray memories; /* by handle */
@@ -201,8 +210,10 @@ struct bcl_kmod_host {
 	/* ---- with locks of their own ---- */
 	struct sk_buff_head in, out;
 	unsigned long sending; /* bit 0: a thread empties `out` */
-	u64 queue_full;	       /* changed by the interfaces' threads: a hint */
-	u64 not_taken;	       /* frames, by a device; changed by that thread */
+	/* Changed by the interfaces' threads: hints. */
+	u64 queue_full, over_limit;
+	u64 not_taken; /* frames, by a device; changed by that thread */
+	struct bcl_kmod_fault fault;
 	struct tasklet_struct tasklet;
 	struct hrtimer timer;
 	atomic_long_t charged; /* pages, against RLIMIT_MEMLOCK */
@@ -258,6 +269,14 @@ void bcl_kmod_ends_tell(struct bcl_kmod_host *host);
 void bcl_kmod_ends_show(const struct bcl_kmod_host *host,
 			struct bcl_device_open *open);
 
+/* Look at all interfaces again. Under the rtnl lock. */
+void bcl_kmod_ends_measure(void);
+
+/* ---- interface.c ---- */
+
+/* True if the administrator permits the interface. Under the rtnl lock. */
+bool bcl_kmod_interface_permitted(const struct net_device *dev);
+
 /* ---- node.c ---- */
 
 /* The entry for the node that the core knows by this index; NULL: none. */
@@ -269,6 +288,13 @@ bcl_kmod_hello_to(const struct bcl_kmod_host *host, struct bcl_kmod_node *node,
 		  unsigned int rail, unsigned int *end);
 long bcl_kmod_connect(struct bcl_kmod_host *host,
 		      struct bcl_device_connect *connect);
+/* Charge the user with the node, or discharge, as the node's state wants. In a
+ * turn. */
+void bcl_kmod_node_count(struct bcl_kmod_host *host,
+			 struct bcl_kmod_node *node);
+/* False: the user has as many peers as are permitted, and the card with this id
+ * is none of them. Outside a turn this is a hint. */
+bool bcl_kmod_may_meet(const struct bcl_kmod_host *host, u64 card);
 /* Stores `changes` even if there is no such node. */
 long bcl_kmod_node_show(struct bcl_kmod_host *host,
 			struct bcl_device_node *node);
@@ -307,12 +333,13 @@ static inline u32 bcl_kmod_channel_handle(unsigned int seat, u32 channel)
 /*
  * Prepare memory of the process for the core: a BCL_HANDLE_SELF or registered
  * memory. `write`: the core will write there. May sleep. ARG: there is no such
- * memory, or the process may not write there; NOMEM. The span is the caller's.
+ * memory, or the process may not write there; NOMEM; or -EDQUOT. The span is
+ * the caller's.
  */
-enum bcl_status bcl_kmod_span_open(struct bcl_kmod_host *host,
-				   const struct bcl_kmod_port *port, u32 handle,
-				   u64 offset, u64 length, bool write,
-				   struct bcl_kmod_span *span);
+long bcl_kmod_span_open(struct bcl_kmod_host *host,
+			const struct bcl_kmod_port *port, u32 handle,
+			u64 offset, u64 length, bool write,
+			struct bcl_kmod_span *span);
 /* In a turn. */
 void bcl_kmod_span_close(struct bcl_kmod_host *host,
 			 struct bcl_kmod_span *span);
@@ -345,6 +372,29 @@ struct bcl_kmod_host *bcl_kmod_host_make(void);
 long bcl_kmod_open(struct bcl_kmod_host *host, struct bcl_device_open *open);
 /* The file is closed for good: the host is freed. */
 void bcl_kmod_close(struct bcl_kmod_host *host);
+
+/* ---- show.c, in a turn ---- */
+
+void bcl_kmod_counters_show(const struct bcl_kmod_host *host,
+			    struct bcl_device_counters *counters);
+/* Fills in all but the index. ARG: there is no such node. */
+enum bcl_status bcl_kmod_node_info(const struct bcl_kmod_host *host,
+				   struct bcl_device_node_info *node);
+void bcl_kmod_card_show(struct bcl_kmod_host *host,
+			struct bcl_device_card *card);
+
+/* ---- admin.c ---- */
+
+/* Tells which cards have the same key, and nothing else about the key. */
+u32 bcl_kmod_job_of(const u8 key[BCL_KEY_SIZE]);
+/* The card is open: administrators may reach it, until the removal. */
+void bcl_kmod_admin_add(struct bcl_kmod_host *host);
+void bcl_kmod_admin_remove(struct bcl_kmod_host *host);
+/* The calls of bcl/card_device.h. */
+long bcl_kmod_admin_card(struct bcl_device_card *card);
+long bcl_kmod_admin_peer(struct bcl_device_peer *peer);
+long bcl_kmod_admin_isolate(struct bcl_device_isolate *asked);
+long bcl_kmod_admin_fault(const struct bcl_device_fault *plan);
 
 /* ---- device.c ---- */
 

@@ -34,29 +34,27 @@ static bool writes(const struct bcl_request *request)
 }
 
 /* Open the memory of a request, and replace the references by handles of the
- * core. */
-static enum bcl_status open_refs(struct bcl_kmod_host *host,
-				 const struct bcl_kmod_port *port,
-				 unsigned int seat, u32 index,
-				 struct bcl_request *request)
+ * core. Returns false if the card cannot have this memory. */
+static bool open_refs(struct bcl_kmod_host *host,
+		      const struct bcl_kmod_port *port, unsigned int seat,
+		      u32 index, struct bcl_request *request)
 {
 	struct bcl_kmod_slot *slot = &port->slot[index];
 	unsigned int r;
 
 	if (request->nref > BCL_REQUEST_REFS)
-		return BCL_ERR_ARG;
+		return false;
 	for (r = 0; r < request->nref; r++) {
 		struct bcl_memref *ref = &request->refs[r];
-		enum bcl_status status = bcl_kmod_span_open(
-			host, port, ref->handle, ref->offset, ref->length,
-			writes(request), &slot->span[r]);
 
-		if (status)
-			return status;
+		if (bcl_kmod_span_open(host, port, ref->handle, ref->offset,
+				       ref->length, writes(request),
+				       &slot->span[r]))
+			return false;
 		ref->handle = bcl_kmod_request_handle(seat, index, r);
 		ref->offset = 0;
 	}
-	return BCL_OK;
+	return true;
 }
 
 /* Copy one request to the shadow. Returns false if its number is wrong. */
@@ -76,7 +74,7 @@ static bool take_request(struct bcl_kmod_host *host, struct bcl_kmod_port *port,
 	request = &port->shadow[index];
 	memcpy(request, &given[index], sizeof(*request));
 	barrier(); /* from here on the kernel reads only the copy */
-	if (open_refs(host, port, seat, index, request)) {
+	if (!open_refs(host, port, seat, index, request)) {
 		request->op = WRONG_OP;
 		request->nref = 0;
 	}

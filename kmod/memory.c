@@ -11,6 +11,15 @@ enum {
 		 BCL_MEM_REMOTE_ATOMIC,
 };
 
+static void memory_free(struct bcl_kmod_host *host,
+			struct bcl_kmod_memory *memory)
+{
+	if (memory->pin)
+		bcl_kmod_unpin(host, memory->pin);
+	bcl_kmod_discharge(host->user, BCL_KMOD_MEMORIES, 1);
+	kfree(memory);
+}
+
 static struct bcl_kmod_memory *
 memory_make(struct bcl_kmod_host *host, const struct bcl_device_memory *named)
 {
@@ -22,24 +31,20 @@ memory_make(struct bcl_kmod_host *host, const struct bcl_device_memory *named)
 
 	if (!memory)
 		return ERR_PTR(-ENOMEM);
+	if (!bcl_kmod_charge(host->user, BCL_KMOD_MEMORIES, 1)) {
+		kfree(memory);
+		return ERR_PTR(-EDQUOT);
+	}
 	memory->named = *named;
 	if (!named->length)
 		return memory;
 	pin = bcl_kmod_pin(host, named->address, named->length, write);
 	if (IS_ERR(pin)) {
-		kfree(memory);
+		memory_free(host, memory);
 		return ERR_CAST(pin);
 	}
 	memory->pin = pin;
 	return memory;
-}
-
-static void memory_free(struct bcl_kmod_host *host,
-			struct bcl_kmod_memory *memory)
-{
-	if (memory->pin)
-		bcl_kmod_unpin(host, memory->pin);
-	kfree(memory);
 }
 
 long bcl_kmod_memory_add(struct bcl_kmod_host *host,
@@ -52,7 +57,7 @@ long bcl_kmod_memory_add(struct bcl_kmod_host *host,
 		return BCL_ERR_ARG;
 	memory = memory_make(host, named);
 	if (IS_ERR(memory))
-		return PTR_ERR(memory) == -ENOMEM ? BCL_ERR_NOMEM : BCL_ERR_ARG;
+		return bcl_kmod_pin_status(memory);
 	error = xa_insert(&host->memories, named->handle, memory, GFP_KERNEL);
 	if (!error)
 		return BCL_OK;

@@ -31,3 +31,4 @@ module_init(module_begin);
 module_exit(module_end);
 MODULE_DESCRIPTION("BCL: cards for message passing in the kernel");
 MODULE_LICENSE("Dual MIT/GPL");
+MODULE_VERSION(BCL_VERSION);

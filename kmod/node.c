@@ -99,6 +99,37 @@ static void take_ways(const struct bcl_kmod_host *host,
 	}
 }
 
+/* ---- the user's peers ---- */
+
+void bcl_kmod_node_count(struct bcl_kmod_host *host, struct bcl_kmod_node *node)
+{
+	bool counts = node->shown.state == BCL_NODE_CONNECTING ||
+		      node->shown.state == BCL_NODE_UP;
+
+	if (counts == node->charged)
+		return;
+	node->charged = counts;
+	if (counts) {
+		host->npeers++;
+		bcl_kmod_charge_anyway(host->user, BCL_KMOD_PEERS);
+	} else {
+		host->npeers--;
+		bcl_kmod_discharge(host->user, BCL_KMOD_PEERS, 1);
+	}
+}
+
+bool bcl_kmod_may_meet(const struct bcl_kmod_host *host, u64 card)
+{
+	unsigned int i;
+
+	if (!bcl_kmod_is_full(host->user, BCL_KMOD_PEERS))
+		return true;
+	for (i = 0; i < BCL_KMOD_NODES; i++)
+		if (host->node[i].charged && host->node[i].shown.card == card)
+			return true;
+	return false;
+}
+
 /* ---- connecting ---- */
 
 static bool is_well_formed(const struct bcl_kmod_host *host,
@@ -142,7 +173,7 @@ long bcl_kmod_connect(struct bcl_kmod_host *host,
 		.connect = { .card = connect->card },
 	};
 	struct bcl_kmod_node *node, *called;
-	enum bcl_status status;
+	long status = -EDQUOT;
 	u32 index = 0;
 
 	if (!is_well_formed(host, connect))
@@ -155,7 +186,8 @@ long bcl_kmod_connect(struct bcl_kmod_host *host,
 	control.connect.rails = rails_of(host, connect);
 	take_ways(host, called, connect);
 	host->connecting = called;
-	status = bcl_kmod_command(host, &control, &index);
+	if (bcl_kmod_may_meet(host, connect->card))
+		status = bcl_kmod_command(host, &control, &index);
 	host->connecting = NULL;
 	if (!status) {
 		node = bcl_kmod_node_make(host, index, connect->card);

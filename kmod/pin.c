@@ -26,7 +26,7 @@ enum {
  * So the host charges some more pages than are pinned, if the limit permits.
  */
 
-static int charge(struct bcl_kmod_host *host, unsigned long npages)
+static int charge_process(struct bcl_kmod_host *host, unsigned long npages)
 {
 	long left = atomic_long_sub_return(npages, &host->charged);
 
@@ -44,13 +44,31 @@ static int charge(struct bcl_kmod_host *host, unsigned long npages)
 	return -ENOMEM;
 }
 
-static void discharge(struct bcl_kmod_host *host, unsigned long npages)
+static void discharge_process(struct bcl_kmod_host *host, unsigned long npages)
 {
 	long left = atomic_long_add_return(npages, &host->charged);
 
 	if (left > 2 * CHUNK &&
 	    atomic_long_cmpxchg(&host->charged, left, CHUNK) == left)
 		account_locked_vm(host->mm, left - CHUNK, false);
+}
+
+static int charge(struct bcl_kmod_host *host, unsigned long npages)
+{
+	int error;
+
+	if (!bcl_kmod_charge(host->user, BCL_KMOD_PAGES, npages))
+		return -EDQUOT;
+	error = charge_process(host, npages);
+	if (error)
+		bcl_kmod_discharge(host->user, BCL_KMOD_PAGES, npages);
+	return error;
+}
+
+static void discharge(struct bcl_kmod_host *host, unsigned long npages)
+{
+	bcl_kmod_discharge(host->user, BCL_KMOD_PAGES, npages);
+	discharge_process(host, npages);
 }
 
 void bcl_kmod_pins_close(struct bcl_kmod_host *host)
@@ -112,8 +130,9 @@ struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 	    npages > INT_MAX / sizeof(struct page *) - 8)
 		return ERR_PTR(-EFAULT);
 	bcl_kmod_unpin_all(host); /* the limit may need their pages */
-	if (charge(host, npages))
-		return ERR_PTR(-ENOMEM);
+	error = charge(host, npages);
+	if (error)
+		return ERR_PTR(error);
 	pin = kvmalloc(struct_size(pin, page, npages), GFP_KERNEL_ACCOUNT);
 	if (!pin) {
 		discharge(host, npages);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Pins: pages of the process that the card may access until the release. Pinned
- * pages count against the process's RLIMIT_MEMLOCK.
+ * pages count against the process's RLIMIT_MEMLOCK, and against the user's
+ * limit (user.h).
  */
 #ifndef BCL_KMOD_PIN_H
 #define BCL_KMOD_PIN_H
 
+#include <bcl/status.h>
+#include <linux/err.h>
 #include <linux/list.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -24,11 +27,19 @@ struct bcl_kmod_pin {
 /*
  * Pin [address, address + length) of current, which is the owner of the host.
  * `write`: the card will write there, otherwise only read. May sleep. Returns
- * an ERR_PTR: EFAULT, not all of it is memory, or the rights miss; ENOMEM;
- * EINTR.
+ * an ERR_PTR: EFAULT, not all of it is memory, or the rights miss; ENOMEM, also
+ * by RLIMIT_MEMLOCK; EDQUOT, the user's limit is reached; EINTR.
  */
 struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 				  u64 length, bool write);
+/* The result of a call that cannot pin: a status, or -EDQUOT. */
+static inline long bcl_kmod_pin_status(const void *error)
+{
+	if (PTR_ERR(error) == -EDQUOT)
+		return -EDQUOT;
+	return PTR_ERR(error) == -ENOMEM ? BCL_ERR_NOMEM : BCL_ERR_ARG;
+}
+
 /* Release a pin that the card has not, in process context. */
 void bcl_kmod_unpin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin);
 /* Release a pin later. In a turn. */

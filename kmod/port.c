@@ -78,7 +78,7 @@ static bool is_well_formed(const struct bcl_device_port *port)
 	       port->nchannels <= MOST;
 }
 
-static void port_free(struct bcl_kmod_port *port)
+static void port_free(struct bcl_kmod_host *host, struct bcl_kmod_port *port)
 {
 	unsigned int i;
 
@@ -90,6 +90,7 @@ static void port_free(struct bcl_kmod_port *port)
 	kvfree(port->slot);
 	kvfree(port->channel);
 	kfree(port);
+	bcl_kmod_discharge(host->user, BCL_KMOD_PORTS, 1);
 }
 
 static void find_areas(struct bcl_kmod_port *port)
@@ -135,14 +136,19 @@ static bool allocate(struct bcl_kmod_port *port)
 	return port->shadow && port->slot && port->channel;
 }
 
-/* Returns an ERR_PTR: of eventfd_ctx_fdget(), or ENOMEM. */
-static struct bcl_kmod_port *port_make(const struct bcl_device_port *asked)
+/* Returns an ERR_PTR: of eventfd_ctx_fdget(), EDQUOT, or ENOMEM. */
+static struct bcl_kmod_port *port_make(struct bcl_kmod_host *host,
+				       const struct bcl_device_port *asked)
 {
 	struct bcl_kmod_port *port = kzalloc(sizeof(*port), GFP_KERNEL_ACCOUNT);
 	long error = -ENOMEM;
 
 	if (!port)
 		return ERR_PTR(error);
+	if (!bcl_kmod_charge(host->user, BCL_KMOD_PORTS, 1)) {
+		kfree(port);
+		return ERR_PTR(-EDQUOT);
+	}
 	port->opened = (struct bcl_control){
 		.op = BCL_CTL_PORT_OPEN,
 		.port = { .number = asked->number,
@@ -157,13 +163,13 @@ static struct bcl_kmod_port *port_make(const struct bcl_device_port *asked)
 		if (IS_ERR(port->wake)) {
 			error = PTR_ERR(port->wake);
 			port->wake = NULL;
-			port_free(port);
+			port_free(host, port);
 			return ERR_PTR(error);
 		}
 	}
 	if (allocate(port))
 		return port;
-	port_free(port);
+	port_free(host, port);
 	return ERR_PTR(error);
 }
 
@@ -224,7 +230,7 @@ long bcl_kmod_port_open(struct bcl_kmod_host *host,
 	seat = free_seat(host); /* stays free: host->mutex is held */
 	if (!seat)
 		return BCL_ERR_NOMEM;
-	port = port_make(asked);
+	port = port_make(host, asked);
 	if (IS_ERR(port))
 		return PTR_ERR(port) == -ENOMEM ? BCL_ERR_NOMEM : PTR_ERR(port);
 	mutex_lock(&seat->mutex);
@@ -233,7 +239,7 @@ long bcl_kmod_port_open(struct bcl_kmod_host *host,
 	bcl_kmod_leave(host);
 	mutex_unlock(&seat->mutex);
 	if (status)
-		port_free(port);
+		port_free(host, port);
 	else
 		asked->seat = seat - host->seat;
 	return status;
@@ -274,7 +280,7 @@ long bcl_kmod_port_close(struct bcl_kmod_host *host, unsigned long number)
 	mutex_unlock(&seat->mutex);
 	if (!port)
 		return BCL_ERR_ARG;
-	port_free(port);
+	port_free(host, port);
 	bcl_kmod_unpin_all(host);
 	return BCL_OK;
 }
@@ -287,7 +293,7 @@ long bcl_kmod_post(struct bcl_kmod_host *host, struct bcl_control *control)
 		bcl_kmod_seat_of(host, control->channel.port);
 	u32 number = control->channel.number, result;
 	struct bcl_kmod_span span;
-	enum bcl_status status;
+	long status;
 
 	if (!seat || number >= seat->port->opened.port.nchannels)
 		return BCL_ERR_ARG;

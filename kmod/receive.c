@@ -47,8 +47,21 @@ static int end_of(const struct bcl_kmod_host *host,
 
 	for (e = 0; e < n; e++)
 		if (READ_ONCE(host->end[e].dev) == packet->dev)
-			return e;
+			return READ_ONCE(host->end[e].barred) ? -1 : e;
 	return -1;
+}
+
+/* True of a HELLO from a card that would be one peer too many. */
+static bool is_unwelcome(const struct bcl_kmod_host *host,
+			 const struct sk_buff *packet)
+{
+	const struct bcl_frame_header *header = (void *)(packet->data + PREFIX);
+	const struct bcl_hello *hello = (const void *)(header + 1);
+
+	BUILD_BUG_ON(sizeof(*header) + sizeof(hello->card) > BCL_FRAME_MIN);
+	return (header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK)) ==
+		       BCL_FRAME_HELLO &&
+	       !bcl_kmod_may_meet(host, bcl_get64(hello->card));
 }
 
 /* Takes the packet. */
@@ -56,15 +69,24 @@ static void let_wait(struct bcl_kmod_host *host, struct sk_buff *packet)
 {
 	int end = end_of(host, packet);
 
-	if (end < 0 || skb_queue_len_lockless(&host->in) >= BCL_KMOD_QUEUE) {
-		host->queue_full += end >= 0;
-		kfree_skb(packet);
-		return;
+	if (end < 0)
+		goto drop;
+	if (skb_queue_len_lockless(&host->in) >= BCL_KMOD_QUEUE) {
+		host->queue_full++;
+		goto drop;
+	}
+	if (is_unwelcome(host, packet) ||
+	    !bcl_kmod_charge(host->user, BCL_KMOD_FRAMES, 1)) {
+		host->over_limit++;
+		goto drop;
 	}
 	waiting_of(packet)->end = end;
 	packet->dev = NULL; /* may be gone by the next turn */
 	skb_queue_tail(&host->in, packet);
 	tasklet_schedule(&host->tasklet);
+	return;
+drop:
+	kfree_skb(packet);
 }
 
 /* RESET may name card 0: its sender knows only the source of the frame in
@@ -216,6 +238,7 @@ static unsigned int take_burst(struct bcl_kmod_host *host,
 		};
 	}
 	spin_unlock(&host->in.lock);
+	bcl_kmod_discharge(host->user, BCL_KMOD_FRAMES, n);
 	return n;
 }
 

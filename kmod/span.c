@@ -23,10 +23,10 @@ static bool in_given(const struct bcl_kmod_port *port, u64 address, u64 length,
 	       length <= part->size - *offset;
 }
 
-enum bcl_status bcl_kmod_span_open(struct bcl_kmod_host *host,
-				   const struct bcl_kmod_port *port, u32 handle,
-				   u64 offset, u64 length, bool write,
-				   struct bcl_kmod_span *span)
+long bcl_kmod_span_open(struct bcl_kmod_host *host,
+			const struct bcl_kmod_port *port, u32 handle,
+			u64 offset, u64 length, bool write,
+			struct bcl_kmod_span *span)
 {
 	struct bcl_kmod_pin *pin;
 	u64 at;
@@ -47,7 +47,7 @@ enum bcl_status bcl_kmod_span_open(struct bcl_kmod_host *host,
 	}
 	pin = bcl_kmod_pin(host, offset, length, write);
 	if (IS_ERR(pin))
-		return PTR_ERR(pin) == -ENOMEM ? BCL_ERR_NOMEM : BCL_ERR_ARG;
+		return bcl_kmod_pin_status(pin);
 	span->kind = BCL_KMOD_PINNED;
 	span->pin = pin;
 	return BCL_OK;

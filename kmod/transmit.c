@@ -104,7 +104,7 @@ static struct sk_buff *make_packet(struct bcl_kmod_host *host,
 {
 	const struct bcl_kmod_end *own = &host->end[to->end];
 	struct bcl_ether_prefix *prefix;
-	struct net_device *dev = own->dev;
+	struct net_device *dev = own->barred ? NULL : own->dev;
 	struct sk_buff *packet = NULL;
 
 	if (dev && PREFIX + length <= READ_ONCE(dev->mtu))
@@ -246,8 +246,8 @@ void bcl_kmod_flush(struct bcl_kmod_host *host)
 		if (test_and_set_bit(0, &host->sending))
 			return;
 		while ((packet = skb_dequeue(&host->out)))
-			if (dev_queue_xmit(packet))
-				host->not_taken++;
+			host->not_taken +=
+				bcl_kmod_fault_send(&host->fault, packet);
 		clear_bit_unlock(0, &host->sending);
 		smp_mb__after_atomic();
 	}

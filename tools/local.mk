@@ -4,6 +4,11 @@ bin_PROGRAMS += %D%/bcl-info
 	%D%/info-counters.c 	%D%/info-paths.c
 %C%_bcl_info_LDADD = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
 
+# The cards in the kernel
+bin_PROGRAMS += %D%/bcl-ctl
+%C%_bcl_ctl_SOURCES = %D%/bcl-ctl.c %D%/ctl.h %D%/ctl-show.c
+%C%_bcl_ctl_LDADD = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
+
 # The library on clusters that are simulated
 bin_PROGRAMS += %D%/bcl-sim
 %C%_bcl_sim_SOURCES = %D%/bcl-sim.c %D%/sim.h %D%/sim-pattern.c \

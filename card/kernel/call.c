@@ -17,6 +17,14 @@ static enum bcl_status call_device(const struct bcl_kernel *host,
 	while (result < 0 && errno == EINTR);
 	if (result >= 0)
 		return (enum bcl_status)result;
+	if (errno == EDQUOT) {
+		bcl_log(host->setup.config, BCL_LOG_ERROR, "card",
+			BCL_DEVICE_PATH
+			": the call %s failed: the kernel "
+			"module limits what a user has (man 4 bcl)",
+			name);
+		return BCL_ERR_NOMEM;
+	}
 	bcl_log(host->setup.config, BCL_LOG_ERROR, "card",
 		BCL_DEVICE_PATH ": the call %s failed: %s", name,
 		bcl_log_reason(errno));

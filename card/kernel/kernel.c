@@ -81,7 +81,8 @@ static enum bcl_status add_memory(struct bcl_host *base,
 			"card%s",
 			memory->length,
 			status == BCL_ERR_NOMEM
-				? ": raise ulimit -l; or there are too few"
+				? ": raise ulimit -l, or user_pages of the "
+				  "module; or there are too few"
 				: ": all pages must be mapped, with the rights "
 				  "that peers get");
 	return status;

@@ -46,7 +46,8 @@ static inline struct bcl_kernel *bcl_kernel_of(struct bcl_host *host)
 /* ---- call.c ---- */
 
 /* Call the device. SYSTEM: the kernel refused, which was logged; the library
- * gives a card that works no reason to. */
+ * gives a card that works no reason to. NOMEM, likewise logged: a limit of the
+ * user. */
 enum bcl_status bcl_kernel_call(const struct bcl_kernel *host,
 				unsigned long call, const char *name,
 				void *argument);

@@ -94,6 +94,12 @@ static enum bcl_status call_open(struct bcl_kernel *host,
 {
 	int result = ioctl(host->fd, BCL_DEVICE_OPEN, open);
 
+	if (result < 0 && errno == EDQUOT) {
+		snprintf(why, BCL_HOST_WHY,
+			 BCL_DEVICE_PATH ": no card: the kernel module limits "
+					 "the cards of a user (man 4 bcl)");
+		return BCL_ERR_NOMEM;
+	}
 	if (result < 0 && errno != ENOTTY) {
 		snprintf(why, BCL_HOST_WHY, BCL_DEVICE_PATH ": no card: %s",
 			 bcl_log_reason(errno));

@@ -11,8 +11,8 @@
  * A call returns an enum bcl_status (bcl/status.h), or -1 with errno: EFAULT,
  * the argument is not in memory; EINVAL, the call or its argument makes no
  * sense; ENOTTY, there is no such call; EPERM, another process than the one
- * that called OPEN. A call that does not return BCL_OK has changed nothing,
- * unless it says otherwise.
+ * that called OPEN; EDQUOT, see below. A call that does not return BCL_OK has
+ * changed nothing, unless it says otherwise.
  *
  * Each port has two parts of memory, mapped at bcl_device_map():
  *
@@ -26,6 +26,18 @@
  * BCL_HANDLE_SELF and an address. The card keeps the pages of this memory until
  * the event, except for an address in the part `given` of the port, whose pages
  * the card has anyway. Memory in any other mapping of the device is refused.
+ *
+ * The module limits what each user, by uid, has in all cards together. Each
+ * limit is a parameter of the module. A call for more fails with EDQUOT:
+ *
+ *   user_cards     OPEN
+ *   user_ports     PORT_OPEN
+ *   user_memories  MEMORY
+ *   user_pages     MEMORY, POST: pinned pages, beside RLIMIT_MEMLOCK, whose
+ *                  status is NOMEM; a request ends with ARG
+ *   user_peers     CONNECT; the call of a peer gets no answer. A connection
+ * that was up before is made again in any case user_frames    no call: a frame
+ * that would wait for a card is lost
  */
 #ifndef BCL_CARD_DEVICE_H
 #define BCL_CARD_DEVICE_H
@@ -44,6 +56,9 @@ enum {
 	BCL_DEVICE_ENDS = 6,
 	BCL_DEVICE_ADDRESS = 22, /* bytes of an address on a wire */
 	BCL_DEVICE_WAYS = 36,
+	BCL_DEVICE_PORTS = 16,	       /* of a card */
+	BCL_DEVICE_NAME = 16,	       /* bytes of an interface's name */
+	BCL_DEVICE_CERTAIN = 1u << 31, /* chance of a fault */
 };
 
 /* An end of a rail: an interface by which peers reach the card. */
@@ -143,6 +158,69 @@ struct bcl_device_counters {
 	uint64_t not_sent;   /* frames: no memory, too long, or no device */
 	uint64_t queue_full; /* frames that found no room to wait for the card
 			      */
+	uint64_t over_limit; /* frames refused by a limit of the user */
+};
+
+/*
+ * ---- calls for administrators ----
+ *
+ * They need no card: any process may call, before OPEN or after OPEN by another
+ * process. A process may see the cards of its user. With CAP_NET_ADMIN over a
+ * card's network namespace it may see the card, too, and change something;
+ * otherwise a change fails with EPERM. A card that the process may not see is
+ * as if it were not there.
+ */
+
+enum bcl_device_fault_kind {
+	BCL_DEVICE_DROP,
+	BCL_DEVICE_DUP,
+	BCL_DEVICE_REORDER, /* one to four later frames go first, or a
+			     * moment passes */
+	BCL_DEVICE_CORRUPT, /* one bit is inverted */
+	BCL_DEVICE_FAULTS
+};
+
+/* Faults that strike frames that a card sends. ARG: no such card. */
+struct bcl_device_fault {
+	uint64_t card; /* 0: all cards, also those to come */
+	uint64_t seed;
+	uint32_t chance[BCL_DEVICE_FAULTS]; /* of BCL_DEVICE_CERTAIN */
+};
+
+/* EMPTY: there is none further. */
+struct bcl_device_card {
+	uint64_t card; /* given by the process; set by the kernel to the next
+			* greater id of a card */
+	uint32_t job;  /* the same for cards with the same key */
+	uint32_t user;
+	int32_t process;  /* 0: of another pid namespace */
+	uint32_t peers;	  /* nodes that are CONNECTING or UP */
+	uint32_t waiting; /* frames that wait for the card */
+	uint32_t nports, port[BCL_DEVICE_PORTS];
+	uint32_t nends, spare;
+	struct {
+		char interface[BCL_DEVICE_NAME]; /* empty: gone, or refused */
+		uint8_t rail, up;
+		uint8_t barred; /* the administrator does not permit it */
+		uint8_t spare[5];
+	} end[BCL_DEVICE_ENDS];
+	struct bcl_device_fault fault;
+	uint64_t struck[BCL_DEVICE_FAULTS]; /* frames, by faults */
+	struct bcl_device_counters counters;
+};
+
+/* ARG: no such card. EMPTY: no further node. */
+struct bcl_device_peer {
+	uint64_t card;			  /* given by the process */
+	struct bcl_device_node_info node; /* the first with index or behind */
+};
+
+/* Isolate a peer for all cards that know it, or let the peer in again. ARG: no
+ * card knows it, or has isolated it. */
+struct bcl_device_isolate {
+	uint64_t peer; /* id of a card */
+	uint32_t rejoin;
+	uint32_t cards; /* set by the kernel: so many did it */
 };
 
 /* The page that every process with the card may read, at BCL_DEVICE_NEWS. */
@@ -167,6 +245,12 @@ struct bcl_device_news {
 #define BCL_DEVICE_BARRIER _IO('b', 12)
 /* Sets state and mtu of all ends. */
 #define BCL_DEVICE_WATCH _IOWR('b', 13, struct bcl_device_open)
+
+/* For administrators */
+#define BCL_DEVICE_CARD	   _IOWR('b', 14, struct bcl_device_card)
+#define BCL_DEVICE_PEER	   _IOWR('b', 15, struct bcl_device_peer)
+#define BCL_DEVICE_ISOLATE _IOWR('b', 16, struct bcl_device_isolate)
+#define BCL_DEVICE_FAULT   _IOW('b', 17, struct bcl_device_fault)
 
 enum bcl_device_part {
 	BCL_DEVICE_SHOWN,

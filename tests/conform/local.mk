@@ -12,7 +12,7 @@ EXTRA_DIST += %D%/cost.h %D%/installed.bash \
 check_PROGRAMS += %D%/boot-rank %D%/calls %D%/card-cost %D%/cost
 call_scripts = %D%/calls.sh %D%/examples.sh %D%/info.sh %D%/mistakes.sh %D%/install.sh
 system_tests += $(call_scripts)
-count_scripts = %D%/boot.sh %D%/card-cost.sh %D%/cost.sh %D%/dissector.sh \
+count_scripts = %D%/boot.sh %D%/card-cost.sh %D%/cost.sh %D%/ctl.sh %D%/dissector.sh \
 	%D%/setup.sh
 lone_tests += $(count_scripts)
 dist_check_SCRIPTS += $(call_scripts) $(count_scripts)

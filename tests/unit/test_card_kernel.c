@@ -48,6 +48,7 @@ static struct device {
 	enum bcl_status status; /* of OPEN */
 	bool refuses;		/* all ends */
 	enum bcl_status room;	/* of MEMORY */
+	int no_room;		/* errno of MEMORY */
 	/* arguments of the library's calls: */
 	struct bcl_device_open opened;
 	struct bcl_device_port port;
@@ -153,7 +154,8 @@ static int answer(unsigned long call, unsigned long number)
 	case BCL_DEVICE_MEMORY:
 		device.memory = *(struct bcl_device_memory *)argument;
 		need(is_entered(device.memory.handle));
-		return device.room;
+		errno = device.no_room;
+		return device.no_room ? -1 : (int)device.room;
 	case BCL_DEVICE_MEMORY_REMOVE:
 		need(is_entered((uint32_t)number));
 		device.removed = number;
@@ -277,6 +279,15 @@ START_TEST(another_version)
 	device.no_call = ENOTTY;
 	need_fallback("different versions", 1);
 	need_refusal(BCL_ERR_VERSION, "build both from one source");
+}
+END_TEST
+
+START_TEST(too_many_cards_of_the_user)
+{
+	device.error = 0;
+	device.no_call = EDQUOT;
+	need_fallback("limits the cards of a user", 1);
+	need_refusal(BCL_ERR_NOMEM, "limits the cards of a user");
 }
 END_TEST
 
@@ -416,6 +427,13 @@ START_TEST(memory)
 	slot = device.memory.handle;
 	ck_assert(!is_entered(slot));
 	device.room = BCL_OK;
+	device.no_room = EDQUOT;
+	ck_assert_int_eq(
+		bcl_memory_register(context, bytes, sizeof(bytes), 0, &second),
+		BCL_ERR_NOMEM);
+	ck_assert_ptr_nonnull(strstr(last, "user_pages"));
+	ck_assert(!is_entered(slot));
+	device.no_room = 0;
 	ck_assert_int_eq(
 		bcl_memory_register(context, bytes, sizeof(bytes), 0, &second),
 		BCL_OK);
@@ -583,6 +601,7 @@ int main(void)
 	tcase_add_test(tcase, no_access);
 	tcase_add_test(tcase, process_never_looks);
 	tcase_add_test(tcase, another_version);
+	tcase_add_test(tcase, too_many_cards_of_the_user);
 	tcase_add_test(tcase, no_end_is_taken);
 	tcase_add_test(tcase, faults_need_the_process);
 	suite_add_tcase(suite, tcase);

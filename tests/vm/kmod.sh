@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The kernel module, in a guest: its calls, right and wrong, its messages over the
-# loopback interface and over a pair of Ethernet interfaces, and what is left when
-# its processes are killed.
+# loopback interface and over a pair of Ethernet interfaces, what is left when its
+# processes are killed, the limits of its users, and what administrators see and change.
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
@@ -10,19 +10,22 @@ vm_begin
 veth=$(vm_loadable "$headers" veth)
 
 vm_bcl
-for program in kmod veth; do
+for program in admin kmod limits veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/$program-test" \
 		"tests/vm/$program.c"
 done
 
 vm_root "$scratch/guest"
-cp "$scratch/kmod/bcl.ko" "$veth" "$scratch"/{kmod,veth}-test "$scratch/guest/"
+cp "$scratch/kmod/bcl.ko" "$veth" "$scratch"/{admin,kmod,limits,veth}-test "$scratch/guest/"
+vm_program "$scratch/guest" "${abs_top_builddir:?}/tools/bcl-ctl"
 cat >"$scratch/guest/run" <<'RUN'
 set -e
 insmod /veth.ko
 insmod /bcl.ko
 ifconfig lo mtu 1500 up
 /kmod-test lo lo pcrc
+/limits-test lo
+/admin-test /bcl-ctl lo
 /veth-test veth0 veth1
 ifconfig veth0 mtu 9000 up
 ifconfig veth1 mtu 9000 up

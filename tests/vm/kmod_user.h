@@ -228,12 +228,12 @@ static struct bcl_completion next_of(struct user *user, struct queue *queue)
 	return result;
 }
 
-static struct bcl_completion received(struct user *user)
+static inline struct bcl_completion received(struct user *user)
 {
 	return next_of(user, &user->receives);
 }
 
-static void free_block(struct user *user, uint32_t length)
+static inline void free_block(struct user *user, uint32_t length)
 {
 	uint32_t *freed = length > BCL_BLOCK_SIZE
 				  ? &user->indices->longs_freed
@@ -300,7 +300,7 @@ static struct bcl_completion submit_and_wait(struct user *user,
 	return entry;
 }
 
-static struct bcl_memref self(const void *memory, uint32_t length)
+static inline struct bcl_memref self(const void *memory, uint32_t length)
 {
 	return (struct bcl_memref){ (uintptr_t)memory, BCL_HANDLE_SELF,
 				    length };
@@ -388,7 +388,7 @@ static long unpost(const struct user *user, uint32_t number)
 	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
 }
 
-static struct bcl_device_counters counters_of(const struct user *user)
+static inline struct bcl_device_counters counters_of(const struct user *user)
 {
 	struct bcl_device_counters counters;
 
@@ -407,7 +407,7 @@ static uint8_t *memory_of(size_t size)
 	return memory;
 }
 
-static void fill(uint8_t *memory, size_t length, unsigned seed)
+static inline void fill(uint8_t *memory, size_t length, unsigned seed)
 {
 	size_t i;
 
@@ -415,7 +415,8 @@ static void fill(uint8_t *memory, size_t length, unsigned seed)
 		memory[i] = (uint8_t)(seed + i * 7 + (i >> 8) * 13);
 }
 
-static bool is_filled(const uint8_t *memory, size_t length, unsigned seed)
+static inline bool is_filled(const uint8_t *memory, size_t length,
+			     unsigned seed)
 {
 	size_t i;
 
