@@ -14,7 +14,6 @@
 enum {
 	PREFIX = sizeof(struct bcl_ether_prefix),
 	MTU_MIN = 576,
-	ADDRESS = 7, /* bytes, of BCL_WIRE_PACKET */
 };
 
 /* All hosts with ends. Taken after the rtnl lock. */
@@ -80,7 +79,7 @@ static void measure_end(struct bcl_kmod_end *own)
 		  mtu >= MTU_MIN;
 	if (mtu >= MTU_MIN)
 		own->mtu = min_t(u32, (mtu - PREFIX) & ~7u, BCL_FRAME_MAX);
-	ether_addr_copy(own->address.mac, own->dev->dev_addr);
+	memcpy(own->address.bytes, own->dev->dev_addr, ETH_ALEN);
 }
 
 static void end_changed(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
@@ -154,7 +153,7 @@ static int open_end(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
 
 	if (asked->rail >= BCL_RAILS_MAX)
 		return EINVAL;
-	if (asked->kind != BCL_WIRE_PACKET)
+	if (asked->address.kind != BCL_WIRE_PACKET)
 		return EPROTONOSUPPORT;
 	dev = __dev_get_by_index(host->net, asked->interface);
 	if (!dev)
@@ -169,9 +168,11 @@ static int open_end(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
 		.dev = dev,
 		.interface = asked->interface,
 		.rail = asked->rail,
-		.address = { .hint = BCL_KMOD_NO_HINT },
+		.address = { .kind = BCL_WIRE_PACKET,
+			     .length = bcl_wire_length(BCL_WIRE_PACKET) },
 		.used = true,
 	};
+	own->address.bytes[ETH_ALEN] = BCL_KMOD_NO_HINT;
 	dev_hold(dev);
 	measure_end(own);
 	return 0;
@@ -235,10 +236,7 @@ void bcl_kmod_ends_show(const struct bcl_kmod_host *host,
 
 		end->mtu = own->mtu;
 		end->up = own->up;
-		if (!own->interface)
-			continue;
-		end->length = ADDRESS;
-		memset(end->address, 0, sizeof(end->address));
-		memcpy(end->address, &own->address, ADDRESS);
+		if (own->interface)
+			end->address = own->address;
 	}
 }

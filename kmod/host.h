@@ -22,6 +22,7 @@
 
 #include <bcl/card_device.h>
 
+#include "card/ways.h"
 #include "nicfw/hal.h"
 
 struct bcl_kmod_pin;
@@ -38,12 +39,6 @@ enum {
 	BCL_KMOD_WINDOW = 1 << 20, /* bytes that they hold */
 	BCL_KMOD_AREAS = 8,	   /* handles per port: a power of two */
 	BCL_KMOD_NO_HINT = 0xff,   /* any fan-out hint will do */
-};
-
-/* An address on a wire: Ethernet address, and fan-out hint. */
-struct bcl_kmod_address {
-	u8 mac[ETH_ALEN];
-	u8 hint;
 };
 
 /* ---- memory ---- */
@@ -127,7 +122,7 @@ struct bcl_kmod_seat {
 /* An end of a rail: an interface. */
 struct bcl_kmod_end {
 	struct net_device *dev; /* held; NULL: gone, or refused */
-	struct bcl_kmod_address address;
+	struct bcl_wire_address address;
 	u32 interface;
 	u32 mtu; /* of frames of the card */
 	u8 rail;
@@ -141,21 +136,11 @@ struct bcl_kmod_rail {
 	u32 mtu;
 };
 
-struct bcl_kmod_way {
-	u8 end, wire;
-};
-
 /* The host's knowledge of a node; the index is the core's. */
 struct bcl_kmod_node {
-	struct bcl_device_node shown; /* without index, changes and ends */
-	u8 nways;
-	u8 turn[BCL_RAILS_MAX];
-	u8 end[BCL_RAILS_MAX]; /* our end, and the node's address: */
-	struct bcl_kmod_address address[BCL_RAILS_MAX];
-	/* HELLO frames of a rail go to its ways in turn until the node
-	 * answers. */
-	struct bcl_kmod_address wire[BCL_DEVICE_ENDS];
-	struct bcl_kmod_way way[BCL_DEVICE_WAYS];
+	/* without index, changes, known and ends */
+	struct bcl_device_node shown;
+	struct bcl_ways ways;
 };
 
 /* ---- the host ---- */
@@ -184,12 +169,13 @@ struct bcl_kmod_host {
 	struct bcl_kmod_rail rail[BCL_RAILS_MAX];
 	bool grown; /* an end came into use */
 	u8 hello_turn;
-	struct bcl_kmod_node *node;	  /* BCL_KMOD_NODES */
-	struct bcl_kmod_node *connecting; /* of the CONNECT in progress */
+	struct bcl_kmod_node *node; /* BCL_KMOD_NODES */
+	struct bcl_ways
+		*connecting; /* to the node of the CONNECT in progress */
 	struct bcl_kmod_seat seat[BCL_KMOD_SEATS];
 	struct xarray memories; /* by handle */
 	/* Source of the frames that the core handles now, or NULL. */
-	const struct bcl_kmod_address *source;
+	const struct bcl_wire_address *source;
 	unsigned int source_end;
 	struct bcl_rx_frame burst[BCL_KMOD_BURST];
 	struct bcl_device_counters count; /* without those of the core */
@@ -263,10 +249,6 @@ void bcl_kmod_ends_show(const struct bcl_kmod_host *host,
 /* The entry for the node that the core knows by this index; NULL: none. */
 struct bcl_kmod_node *bcl_kmod_node_make(struct bcl_kmod_host *host, u32 index,
 					 u64 card);
-/* The destination of the next HELLO for the rail, and the end it leaves by. */
-const struct bcl_kmod_address *
-bcl_kmod_hello_to(const struct bcl_kmod_host *host, struct bcl_kmod_node *node,
-		  unsigned int rail, unsigned int *end);
 long bcl_kmod_connect(struct bcl_kmod_host *host,
 		      struct bcl_device_connect *connect);
 /* Stores `changes` even if there is no such node. */

@@ -26,7 +26,7 @@ static DEFINE_SPINLOCK(cards_lock); /* for writers */
 
 /* The queue's knowledge of a packet, in the control block of the packet. */
 struct waiting {
-	struct bcl_kmod_address source;
+	struct bcl_wire_address source;
 	u8 end;
 	u16 length; /* of the frame */
 };
@@ -94,7 +94,6 @@ static bool read_headers(struct sk_buff *packet, u64 *card, u8 *kind)
 	const struct bcl_ether_prefix *prefix = (const void *)packet->data;
 	const struct bcl_frame_header *header = (const void *)(prefix + 1);
 	struct waiting *waiting = waiting_of(packet);
-	struct bcl_kmod_address source;
 	u32 length;
 
 	if (packet->len < PREFIX + BCL_FRAME_MIN)
@@ -104,9 +103,12 @@ static bool read_headers(struct sk_buff *packet, u64 *card, u8 *kind)
 		return false;
 	*card = bcl_get64(header->card);
 	*kind = header->kind;
-	ether_addr_copy(source.mac, eth_hdr(packet)->h_source);
-	source.hint = prefix->from;
-	waiting->source = source;
+	waiting->source = (struct bcl_wire_address){
+		.kind = BCL_WIRE_PACKET,
+		.length = bcl_wire_length(BCL_WIRE_PACKET),
+	};
+	memcpy(waiting->source.bytes, eth_hdr(packet)->h_source, ETH_ALEN);
+	waiting->source.bytes[ETH_ALEN] = prefix->from;
 	waiting->length = length;
 	return true;
 }

@@ -15,11 +15,6 @@ enum {
 	HINTS = 32, /* fan-out hints that handshakes try */
 };
 
-struct target {
-	const struct bcl_kmod_address *address; /* NULL: not known */
-	unsigned int end;
-};
-
 static u8 kind_of(const u8 *head)
 {
 	const struct bcl_frame_header *header = (const void *)head;
@@ -27,26 +22,24 @@ static u8 kind_of(const u8 *head)
 	return header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
 }
 
-static struct target target_of(struct bcl_kmod_host *host, unsigned int rail,
-			       u32 index, const struct bcl_tx_frame *frame)
+static struct bcl_target target_of(struct bcl_kmod_host *host,
+				   unsigned int rail, u32 index,
+				   const struct bcl_tx_frame *frame)
 {
-	struct bcl_kmod_node *node = host->connecting;
-	struct target to = { NULL, 0 };
+	struct bcl_ways *ways = host->connecting;
 
 	if (index == BCL_NODE_NONE) {
 		if (host->source && host->end[host->source_end].rail == rail)
-			to = (struct target){ host->source, host->source_end };
-		return to;
+			return (struct bcl_target){ host->source,
+						    host->source_end };
+		return (struct bcl_target){ NULL, 0 };
 	}
-	if (index < BCL_KMOD_NODES && host->node[index].shown.known & 1 << rail)
-		node = &host->node[index];
-	if (!node || !(node->shown.known & 1 << rail))
-		return to;
-	if (kind_of(frame->head) == BCL_FRAME_HELLO)
-		to.address = bcl_kmod_hello_to(host, node, rail, &to.end);
-	else
-		to = (struct target){ &node->address[rail], node->end[rail] };
-	return to;
+	if (index < BCL_KMOD_NODES && host->node[index].ways.known & 1 << rail)
+		ways = &host->node[index].ways;
+	if (!ways)
+		return (struct bcl_target){ NULL, 0 };
+	return bcl_ways_target(ways, rail,
+			       kind_of(frame->head) == BCL_FRAME_HELLO);
 }
 
 /* The payload of a frame or a run, read piece by piece. */
@@ -100,7 +93,7 @@ static void copy_next(struct source *source, u8 *to, u32 length)
 /* A packet with the headers of Ethernet and prefix, and room for a frame of
  * `length` bytes. NULL: not to be sent. */
 static struct sk_buff *make_packet(struct bcl_kmod_host *host,
-				   const struct target *to, u32 length)
+				   const struct bcl_target *to, u32 length)
 {
 	const struct bcl_kmod_end *own = &host->end[to->end];
 	struct bcl_ether_prefix *prefix;
@@ -119,12 +112,12 @@ static struct sk_buff *make_packet(struct bcl_kmod_host *host,
 	skb_reset_network_header(packet);
 	prefix = skb_put_zero(packet, PREFIX);
 	prefix->length = bcl_put16(length);
-	prefix->to = to->address->hint;
+	prefix->to = to->address->bytes[ETH_ALEN];
 	prefix->from = BCL_KMOD_NO_HINT;
 	packet->dev = dev;
 	packet->protocol = htons(BCL_ETHERTYPE);
-	if (dev_hard_header(packet, dev, BCL_ETHERTYPE, to->address->mac,
-			    own->address.mac, packet->len) < 0) {
+	if (dev_hard_header(packet, dev, BCL_ETHERTYPE, to->address->bytes,
+			    own->address.bytes, packet->len) < 0) {
 		kfree_skb(packet);
 		host->count.not_sent++;
 		return NULL;
@@ -154,7 +147,7 @@ static void count_copied(struct bcl_kmod_host *host, u32 length)
 	host->count.frames++;
 }
 
-static void send_frame(struct bcl_kmod_host *host, const struct target *to,
+static void send_frame(struct bcl_kmod_host *host, const struct bcl_target *to,
 		       struct bcl_tx_frame *frame)
 {
 	struct bcl_frame_header *header = (void *)frame->head;
@@ -183,7 +176,7 @@ static void send_frame(struct bcl_kmod_host *host, const struct target *to,
 	skb_queue_tail(&host->out, packet);
 }
 
-static void send_run(struct bcl_kmod_host *host, const struct target *to,
+static void send_run(struct bcl_kmod_host *host, const struct bcl_target *to,
 		     const struct bcl_tx_frame *run)
 {
 	struct source source;
@@ -219,7 +212,7 @@ unsigned int bcl_kmod_transmit(void *arg, unsigned int rail, u32 node,
 			       struct bcl_tx_frame *frame)
 {
 	struct bcl_kmod_host *host = arg;
-	const struct target to = target_of(host, rail, node, frame);
+	const struct bcl_target to = target_of(host, rail, node, frame);
 
 	if (!to.address)
 		host->count.no_address += frame->frames;

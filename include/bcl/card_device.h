@@ -42,8 +42,7 @@
 
 enum {
 	BCL_DEVICE_ENDS = 6,
-	BCL_DEVICE_ADDRESS = 22, /* bytes of an address on a wire */
-	BCL_DEVICE_WAYS = 36,
+	BCL_DEVICE_WAYS = BCL_DEVICE_ENDS * BCL_WIRES_MAX,
 };
 
 /* An end of a rail: an interface by which peers reach the card. */
@@ -51,15 +50,13 @@ struct bcl_device_end {
 	uint32_t interface; /* index of the interface */
 	uint32_t mtu;	    /* set by the card: bytes of the longest frame */
 	uint8_t rail;	    /* of the card */
-	uint8_t kind;	    /* enum bcl_wire_kind */
 	uint8_t up;	    /* set by the card: the interface works */
-	uint8_t length;	    /* of the address */
-	/*
-	 * UDP: the process gives the interface's IP address, and the card
-	 * appends the number of its UDP port. PACKET: set by the card.
-	 */
-	uint8_t address[BCL_DEVICE_ADDRESS];
 	uint8_t spare[2];
+	/*
+	 * The process gives the kind; and for UDP the IP address, which is one
+	 * of the interface. The card sets the rest.
+	 */
+	struct bcl_wire_address address;
 	int32_t refused; /* set by the card: errno, if the end cannot be used */
 };
 
@@ -95,10 +92,7 @@ struct bcl_device_connect {
 	uint64_t card;
 	uint8_t key[BCL_KEY_SIZE];
 	uint32_t nwires, nways;
-	struct {
-		uint8_t kind, length;
-		uint8_t bytes[BCL_DEVICE_ADDRESS];
-	} wire[BCL_DEVICE_ENDS];
+	struct bcl_wire_address wire[BCL_WIRES_MAX];
 	struct {
 		uint8_t end, wire;
 	} way[BCL_DEVICE_WAYS];

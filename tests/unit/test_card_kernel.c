@@ -35,6 +35,7 @@ enum {
 	CARD = 0xcafe,
 	SEAT = 3,
 	MTU = 1368,
+	UDP_PORT = 77, /* low byte */
 	STATE = BCL_NODE_CONNECTING,
 };
 
@@ -108,7 +109,7 @@ static int answer_open(struct bcl_device_open *open)
 		end->refused = device.refuses ? EPROTONOSUPPORT : 0;
 		end->mtu = MTU;
 		end->up = 1;
-		end->length += 2;
+		end->address.bytes[5] = UDP_PORT;
 	}
 	open->card = CARD;
 	device.opened = *open;
@@ -324,6 +325,7 @@ START_TEST(a_context)
 	ck_assert_uint_eq(host->nends, 1);
 	ck_assert_str_eq(host->end[0].interface, "lo");
 	ck_assert_uint_eq(host->end[0].address.length, 6);
+	ck_assert_uint_eq(host->end[0].address.bytes[5], UDP_PORT);
 	ck_assert_uint_eq(device.opened.peer_timeout,
 			  context->config.peer_timeout);
 	/* The library waits for nothing but wake-ups. */
@@ -460,10 +462,10 @@ static struct bcl_host *make_host(void)
 	unsigned e;
 
 	for (e = 0; e < open.nends; e++) {
-		open.end[e].kind = e ? BCL_WIRE_UDP4 : BCL_WIRE_PACKET;
+		open.end[e].address.kind = e ? BCL_WIRE_UDP4 : BCL_WIRE_PACKET;
 		open.end[e].rail = (uint8_t)e;
-		open.end[e].length = 6;
-		open.end[e].address[3] = (uint8_t)e;
+		open.end[e].address.length = 6;
+		open.end[e].address.bytes[3] = (uint8_t)e;
 		snprintf(made.interface[e], sizeof(made.interface[e]), "eth%u",
 			 e);
 	}

@@ -292,7 +292,7 @@ static void test_wrong_before_open(const char *interface)
 	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_ERR_NORAIL);
 	argument.nends = 3;
 	argument.end[0].interface = 12345;
-	argument.end[1].kind = BCL_WIRE_UDP4;
+	argument.end[1].address.kind = BCL_WIRE_UDP4;
 	argument.end[2].rail = BCL_RAILS_MAX;
 	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_ERR_NORAIL);
 	CHECK(argument.end[0].refused == ENODEV);

@@ -87,7 +87,7 @@ static struct bcl_device_open open_argument(const char *interface)
 
 	memcpy(open.key, key, sizeof(key));
 	open.end[0].interface = if_nametoindex(interface);
-	open.end[0].kind = BCL_WIRE_PACKET;
+	open.end[0].address.kind = BCL_WIRE_PACKET;
 	return open;
 }
 
@@ -99,7 +99,8 @@ static void open_card(struct user *user, const char *interface)
 	user->open = open_argument(interface);
 	CHECK(ioctl(user->fd, BCL_DEVICE_OPEN, &user->open) == BCL_OK);
 	CHECK(user->open.card != 0 && user->open.end[0].refused == 0);
-	CHECK(user->open.end[0].up == 1 && user->open.end[0].length == 7);
+	CHECK(user->open.end[0].up == 1 &&
+	      user->open.end[0].address.length == 7);
 	CHECK(user->open.end[0].mtu >= 576 - 8);
 	user->news = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, user->fd,
 			  BCL_DEVICE_NEWS);
@@ -345,10 +346,7 @@ static struct bcl_device_connect connect_argument(const struct user *to)
 	};
 
 	memcpy(connect.key, key, sizeof(key));
-	connect.wire[0].kind = BCL_WIRE_PACKET;
-	connect.wire[0].length = to->open.end[0].length;
-	memcpy(connect.wire[0].bytes, to->open.end[0].address,
-	       BCL_DEVICE_ADDRESS);
+	connect.wire[0] = to->open.end[0].address;
 	return connect;
 }
 
