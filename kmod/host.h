@@ -25,7 +25,9 @@
 #include "card/ways.h"
 #include "nicfw/hal.h"
 
+struct bcl_kmod_kind;
 struct bcl_kmod_pin;
+struct bcl_kmod_udp_end;
 
 enum {
 	BCL_KMOD_SEATS = 16,
@@ -38,7 +40,6 @@ enum {
 	BCL_KMOD_QUEUE = 4096,	   /* frames that wait for the card */
 	BCL_KMOD_WINDOW = 1 << 20, /* bytes that they hold */
 	BCL_KMOD_AREAS = 8,	   /* handles per port: a power of two */
-	BCL_KMOD_NO_HINT = 0xff,   /* any fan-out hint will do */
 };
 
 /* ---- memory ---- */
@@ -119,9 +120,11 @@ struct bcl_kmod_seat {
 
 /* ---- rails and nodes ---- */
 
-/* An end of a rail: an interface. */
+/* An end of a rail: an interface, or an IP address of an interface. */
 struct bcl_kmod_end {
-	struct net_device *dev; /* held; NULL: gone, or refused */
+	const struct bcl_kmod_kind *kind; /* NULL: refused */
+	struct bcl_kmod_udp_end *udp;	  /* of UDP only */
+	struct net_device *dev;		  /* held; NULL: gone, or refused */
 	struct bcl_wire_address address;
 	u32 interface;
 	u32 mtu; /* of frames of the card */
@@ -167,8 +170,7 @@ struct bcl_kmod_host {
 	unsigned int nends, nrails;
 	struct bcl_kmod_end end[BCL_DEVICE_ENDS];
 	struct bcl_kmod_rail rail[BCL_RAILS_MAX];
-	bool grown; /* an end came into use */
-	u8 hello_turn;
+	bool grown; /* an end came into use, or its frames became shorter */
 	struct bcl_kmod_node *node; /* BCL_KMOD_NODES */
 	struct bcl_ways
 		*connecting; /* to the node of the CONNECT in progress */
@@ -188,7 +190,8 @@ struct bcl_kmod_host {
 	struct sk_buff_head in, out;
 	unsigned long sending; /* bit 0: a thread empties `out` */
 	u64 queue_full;	       /* changed by the interfaces' threads: a hint */
-	u64 not_taken;	       /* frames, by a device; changed by that thread */
+	u64 not_taken;	       /* frames, by the system; that thread's */
+	u8 hello_turn;	       /* that thread's */
 	struct tasklet_struct tasklet;
 	struct hrtimer timer;
 	atomic_long_t charged; /* pages, against RLIMIT_MEMLOCK */
@@ -221,14 +224,22 @@ u32 bcl_kmod_headers_crc(const void *headers);
 
 /* ---- receive.c ---- */
 
-void bcl_kmod_receive_init(void);
-void bcl_kmod_receive_exit(void);
+/* NULL: there is no such card. Under rcu_read_lock(). */
+struct bcl_kmod_host *bcl_kmod_card(u64 id);
+/* Under rcu_read_lock(). */
+void bcl_kmod_each_card(void (*call)(struct bcl_kmod_host *host, void *arg),
+			void *arg);
 /* Give the card a free id, and let frames to it come. */
 void bcl_kmod_receive_open(struct bcl_kmod_host *host);
-/* No frame comes after this. */
+/* Wait for a grace period. No frame comes by the id of the card after this. */
 void bcl_kmod_receive_close(struct bcl_kmod_host *host);
 /* Feed waiting frames to the core, in a turn. Returns true if none is left. */
 bool bcl_kmod_receive(struct bcl_kmod_host *host);
+
+/* ---- ether.c ---- */
+
+void bcl_kmod_ether_init(void);
+void bcl_kmod_ether_exit(void);
 
 /* ---- end.c ---- */
 
@@ -238,6 +249,9 @@ void bcl_kmod_ends_exit(void);
  * number of ends that can be used. The host gets notice of changes. */
 unsigned int bcl_kmod_ends_open(struct bcl_kmod_host *host,
 				struct bcl_device_open *open);
+/* No notice comes after this, and no frame by an end a grace period later. */
+void bcl_kmod_ends_stop(struct bcl_kmod_host *host);
+/* No thread uses the ends. */
 void bcl_kmod_ends_close(struct bcl_kmod_host *host);
 /* Tell the core what has changed, in a turn. */
 void bcl_kmod_ends_tell(struct bcl_kmod_host *host);

@@ -5,22 +5,9 @@
  * pages may still lie in a queue of some device when the peer has the message,
  * and the process may write to the pages again.
  */
-#include <linux/etherdevice.h>
 #include <linux/skbuff.h>
 
-#include "host.h"
-
-enum {
-	PREFIX = sizeof(struct bcl_ether_prefix),
-	HINTS = 32, /* fan-out hints that handshakes try */
-};
-
-static u8 kind_of(const u8 *head)
-{
-	const struct bcl_frame_header *header = (const void *)head;
-
-	return header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
-}
+#include "end.h"
 
 static struct bcl_target target_of(struct bcl_kmod_host *host,
 				   unsigned int rail, u32 index,
@@ -38,8 +25,8 @@ static struct bcl_target target_of(struct bcl_kmod_host *host,
 		ways = &host->node[index].ways;
 	if (!ways)
 		return (struct bcl_target){ NULL, 0 };
-	return bcl_ways_target(ways, rail,
-			       kind_of(frame->head) == BCL_FRAME_HELLO);
+	return bcl_ways_target(
+		ways, rail, bcl_kmod_kind_of(frame->head) == BCL_FRAME_HELLO);
 }
 
 /* The payload of a frame or a run, read piece by piece. */
@@ -90,55 +77,26 @@ static void copy_next(struct source *source, u8 *to, u32 length)
 	}
 }
 
-/* A packet with the headers of Ethernet and prefix, and room for a frame of
- * `length` bytes. NULL: not to be sent. */
+/* The end by which a packet leaves, in its control block. */
+static unsigned int *end_of(struct sk_buff *packet)
+{
+	return (unsigned int *)packet->cb;
+}
+
+/* A packet with room for a frame of `length` bytes. NULL: not to be sent. */
 static struct sk_buff *make_packet(struct bcl_kmod_host *host,
 				   const struct bcl_target *to, u32 length)
 {
-	const struct bcl_kmod_end *own = &host->end[to->end];
-	struct bcl_ether_prefix *prefix;
-	struct net_device *dev = own->dev;
+	struct bcl_kmod_end *own = &host->end[to->end];
 	struct sk_buff *packet = NULL;
 
-	if (dev && PREFIX + length <= READ_ONCE(dev->mtu))
-		packet = alloc_skb(LL_RESERVED_SPACE(dev) + PREFIX + length +
-					   dev->needed_tailroom,
-				   GFP_ATOMIC | __GFP_NOWARN);
-	if (!packet) {
+	if (own->dev)
+		packet = own->kind->begin(own, to->address, length);
+	if (packet)
+		*end_of(packet) = to->end;
+	else
 		host->count.not_sent++;
-		return NULL;
-	}
-	skb_reserve(packet, LL_RESERVED_SPACE(dev));
-	skb_reset_network_header(packet);
-	prefix = skb_put_zero(packet, PREFIX);
-	prefix->length = bcl_put16(length);
-	prefix->to = to->address->bytes[ETH_ALEN];
-	prefix->from = BCL_KMOD_NO_HINT;
-	packet->dev = dev;
-	packet->protocol = htons(BCL_ETHERTYPE);
-	if (dev_hard_header(packet, dev, BCL_ETHERTYPE, to->address->bytes,
-			    own->address.bytes, packet->len) < 0) {
-		kfree_skb(packet);
-		host->count.not_sent++;
-		return NULL;
-	}
 	return packet;
-}
-
-/* Handshakes also go to a second hint, all hints in turn; see wire/packet.c. */
-static void send_twice(struct bcl_kmod_host *host, struct sk_buff *packet)
-{
-	struct bcl_ether_prefix *prefix = (void *)skb_network_header(packet);
-	struct sk_buff *second;
-
-	if (prefix->to == BCL_KMOD_NO_HINT)
-		return;
-	second = skb_copy(packet, GFP_ATOMIC | __GFP_NOWARN);
-	if (!second)
-		return;
-	prefix = (void *)skb_network_header(second);
-	prefix->to = host->hello_turn++ % HINTS;
-	skb_queue_tail(&host->out, second);
 }
 
 static void count_copied(struct bcl_kmod_host *host, u32 length)
@@ -170,9 +128,6 @@ static void send_frame(struct bcl_kmod_host *host, const struct bcl_target *to,
 			0, at + BCL_HEADERS_SIZE, length - BCL_HEADERS_SIZE));
 	memcpy(at, frame->head, BCL_HEADERS_SIZE);
 	count_copied(host, length - frame->head_len);
-	if (kind_of(at) == BCL_FRAME_HELLO ||
-	    kind_of(at) == BCL_FRAME_HELLO_ACK)
-		send_twice(host, packet);
 	skb_queue_tail(&host->out, packet);
 }
 
@@ -225,8 +180,8 @@ unsigned int bcl_kmod_transmit(void *arg, unsigned int rail, u32 node,
 
 /*
  * A single thread at a time sends, so that frames leave in order. The sending
- * thread takes the frames of all threads. If the device refuses a frame, the
- * frame is lost, as on the wire.
+ * thread takes the frames of all threads. A packet that the system
+ * refuses is lost, as on the wire.
  */
 void bcl_kmod_flush(struct bcl_kmod_host *host)
 {
@@ -239,7 +194,8 @@ void bcl_kmod_flush(struct bcl_kmod_host *host)
 		if (test_and_set_bit(0, &host->sending))
 			return;
 		while ((packet = skb_dequeue(&host->out)))
-			if (dev_queue_xmit(packet))
+			if (!host->end[*end_of(packet)].kind->send(host,
+								   packet))
 				host->not_taken++;
 		clear_bit_unlock(0, &host->sending);
 		smp_mb__after_atomic();

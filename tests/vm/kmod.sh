@@ -22,7 +22,9 @@ set -e
 insmod /veth.ko
 insmod /bcl.ko
 ifconfig lo mtu 1500 up
-/kmod-test lo lo pcrc
+/kmod-test lo lo messages
+/kmod-test lo lo udp4 pcrc
+/kmod-test lo lo udp6 messages
 /veth-test veth0 veth1
 ifconfig veth0 mtu 9000 up
 ifconfig veth1 mtu 9000 up
