@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card in the kernel, without a kernel module: the test has its own open()
- * and ioctl(), and a file of memory serves as the device. The test finds the
- * library's calls of the device, and the library's choice of a card.
+ * The card in the kernel, without a kernel module: the test has its own open(),
+ * ioctl() and mlock2(), and a file of memory serves as the device. The test
+ * finds the library's calls of the device, and the library's choice of a card.
  */
 #include "unit.h"
 
@@ -48,6 +48,7 @@ static struct device {
 	int no_call;		/* errno of OPEN */
 	enum bcl_status status; /* of OPEN */
 	bool refuses;		/* all ends */
+	bool limited;		/* no memory may be locked */
 	enum bcl_status room;	/* of MEMORY */
 	/* arguments of the library's calls: */
 	struct bcl_device_open opened;
@@ -63,6 +64,15 @@ static struct device {
 } device = { .error = ENOENT, .fd = -1, .end_up = true };
 
 static struct bcl_context *context;
+
+int mlock2(const void *memory, size_t size, unsigned flags)
+{
+	(void)memory;
+	(void)size;
+	need(flags == MLOCK_ONFAULT);
+	errno = ENOMEM;
+	return device.limited ? -1 : 0;
+}
 
 /* Room for the news, and for the parts of a port at SEAT. */
 static int make_device(void)
@@ -300,6 +310,34 @@ START_TEST(faults_need_the_process)
 	ck_assert_uint_eq(device.opens, 0);
 	bcl_close(context);
 	need_refusal(BCL_ERR_UNSUPPORTED, "BCL_FAULT");
+}
+END_TEST
+
+/* A message that the kernel cannot keep in place would fail. */
+START_TEST(auto_needs_locked_memory)
+{
+	device.error = 0;
+	device.limited = true;
+	need_fallback("ulimit -l", 1);
+	ck_assert_int_eq(open_context("kernel"), BCL_OK);
+	ck_assert_ptr_eq(context->card->ops, &bcl_host_kernel);
+	bcl_close(context);
+}
+END_TEST
+
+START_TEST(auto_takes_the_kernel)
+{
+	device.error = 0;
+	ck_assert_int_eq(open_context("auto"), BCL_OK);
+	ck_assert_ptr_eq(context->card->ops, &bcl_host_kernel);
+	ck_assert_str_eq(context->which_card, "in the kernel");
+	ck_assert_uint_eq(lines, 0);
+	bcl_close(context);
+	unsetenv("BCL_CARD"); /* the same is the default */
+	ck_assert_int_eq(bcl_context_open(&bcl_env_linux, NULL, -1, &context),
+			 BCL_OK);
+	ck_assert_ptr_eq(context->card->ops, &bcl_host_kernel);
+	bcl_close(context);
 }
 END_TEST
 
@@ -587,6 +625,8 @@ int main(void)
 	tcase_add_test(tcase, another_version);
 	tcase_add_test(tcase, no_end_is_taken);
 	tcase_add_test(tcase, faults_need_the_process);
+	tcase_add_test(tcase, auto_needs_locked_memory);
+	tcase_add_test(tcase, auto_takes_the_kernel);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("calls");
 	tcase_add_test(tcase, a_context);

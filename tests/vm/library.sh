@@ -31,8 +31,9 @@ ifconfig veth0 10.0.0.1 up
 nsenter -t $! -n ifconfig veth1 10.0.0.2 up
 nsenter -t $! -u hostname other
 ulimit -l unlimited
+echo 'a program finds the card of the kernel without being told'
+/bcl-info | grep '^card  *in the kernel$'
 export BCL_CARD=kernel
-/bcl-info
 echo 'both nodes with the card of the kernel, by Ethernet'
 BCL_RAILS=packet /ranks 4 $! /job +card.frames_sent -packet.sends
 echo 'one of the two with the card of a process, by the packet ring'
