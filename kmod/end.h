@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Kinds of ends: what is different between Ethernet and UDP. A packet is what
- * an interface sends at once: a frame with headers of the kind before it.
+ * IP or an interface is given at once: headers of the kind, and a frame, or
+ * several of one length, of which the last may be shorter.
  */
 #ifndef BCL_KMOD_END_H
 #define BCL_KMOD_END_H
@@ -24,12 +25,15 @@ struct bcl_kmod_kind {
 	/* Returns the bytes that packets of `mtu` bytes have for a frame. Reads
 	 * what else may change with the interface. */
 	u32 (*measure)(struct bcl_kmod_end *own, u32 mtu);
+	u32 several; /* bytes of a packet of several frames; 0: of one only */
 	/*
-	 * Make a packet with all headers and room for a frame of `length`
-	 * bytes, under the card's lock. NULL: no memory, no route, or too long.
+	 * Make a packet with all headers and room for `length` bytes, in frames
+	 * of `frame` bytes, under the card's lock. NULL: no memory, no route,
+	 * or too long.
 	 */
 	struct sk_buff *(*begin)(struct bcl_kmod_end *own,
-				 const struct bcl_wire_address *to, u32 length);
+				 const struct bcl_wire_address *to, u32 length,
+				 u32 frame);
 	/*
 	 * Send the packet, which is the kind's from now on. One thread of the
 	 * host at a time calls, with bottom halves off, without the card's
@@ -54,13 +58,14 @@ static inline u8 bcl_kmod_kind_of(const void *frame)
 /* ---- receive.c ---- */
 
 /*
- * A packet came to the card by the end: its data is one frame from the source,
- * in one piece. The packet waits for the card's next turn. Under
+ * A packet came to the card by the end: its data is frames of `frame` bytes
+ * from the source, the last perhaps shorter; in one piece, unless the end has
+ * memory for a copy. The packet waits for the card's next turn. Under
  * rcu_read_lock(). Takes the packet.
  */
 void bcl_kmod_arrived(struct bcl_kmod_host *host, unsigned int end,
 		      const struct bcl_wire_address *source,
-		      struct sk_buff *packet);
+		      struct sk_buff *packet, u32 frame);
 
 /* ---- udp.c, udp_send.c ---- */
 
@@ -90,7 +95,7 @@ struct bcl_kmod_udp_end {
 u32 bcl_kmod_udp_measure(struct bcl_kmod_end *own, u32 mtu);
 struct sk_buff *bcl_kmod_udp_begin(struct bcl_kmod_end *own,
 				   const struct bcl_wire_address *to,
-				   u32 length);
+				   u32 length, u32 frame);
 bool bcl_kmod_udp_send(struct bcl_kmod_host *host, struct sk_buff *packet);
 void bcl_kmod_udp_forget(struct bcl_kmod_udp_end *udp);
 

@@ -41,7 +41,7 @@ static u32 ether_measure(struct bcl_kmod_end *own, u32 mtu)
 
 static struct sk_buff *ether_begin(struct bcl_kmod_end *own,
 				   const struct bcl_wire_address *to,
-				   u32 length)
+				   u32 length, u32 frame)
 {
 	struct net_device *dev = own->dev;
 	struct bcl_ether_prefix *prefix;
@@ -129,7 +129,7 @@ static void give_to(struct bcl_kmod_host *host, struct sk_buff *packet,
 	if (end < 0)
 		kfree_skb(packet);
 	else
-		bcl_kmod_arrived(host, end, source, packet);
+		bcl_kmod_arrived(host, end, source, packet, packet->len);
 }
 
 struct given {

@@ -100,6 +100,7 @@ static void shut(struct bcl_kmod_host *host)
 	tasklet_kill(&host->tasklet);
 	bcl_kmod_ends_close(host);
 	skb_queue_purge(&host->in);
+	atomic_set(&host->frames, 0);
 	bcl_kmod_memories_close(host);
 	bcl_kmod_unpin_all(host);
 	flush_work(&host->release);

@@ -124,7 +124,8 @@ struct bcl_kmod_seat {
 struct bcl_kmod_end {
 	const struct bcl_kmod_kind *kind; /* NULL: refused */
 	struct bcl_kmod_udp_end *udp;	  /* of UDP only */
-	struct net_device *dev;		  /* held; NULL: gone, or refused */
+	u8 *flat; /* for the frames of a packet in pieces; NULL: none come */
+	struct net_device *dev; /* held; NULL: gone, or refused */
 	struct bcl_wire_address address;
 	u32 interface;
 	u32 mtu; /* of frames of the card */
@@ -188,6 +189,7 @@ struct bcl_kmod_host {
 
 	/* ---- with locks of their own ---- */
 	struct sk_buff_head in, out;
+	atomic_t frames;       /* in `in` */
 	unsigned long sending; /* bit 0: a thread empties `out` */
 	u64 queue_full;	       /* changed by the interfaces' threads: a hint */
 	u64 not_taken;	       /* frames, by the system; that thread's */

@@ -25,6 +25,8 @@ static DEFINE_SPINLOCK(cards_lock); /* for writers */
 struct waiting {
 	struct bcl_wire_address source;
 	u8 end;
+	u16 frame; /* bytes of each but the last */
+	u32 at;	   /* first byte that the core does not have yet */
 };
 
 static struct waiting *waiting_of(struct sk_buff *packet)
@@ -35,16 +37,19 @@ static struct waiting *waiting_of(struct sk_buff *packet)
 
 void bcl_kmod_arrived(struct bcl_kmod_host *host, unsigned int end,
 		      const struct bcl_wire_address *source,
-		      struct sk_buff *packet)
+		      struct sk_buff *packet, u32 frame)
 {
-	if (skb_queue_len_lockless(&host->in) >= BCL_KMOD_QUEUE) {
-		host->queue_full++;
+	int n = DIV_ROUND_UP(packet->len, frame);
+
+	if (atomic_read(&host->frames) + n > BCL_KMOD_QUEUE) {
+		host->queue_full += n;
 		kfree_skb(packet);
 		return;
 	}
+	atomic_add(n, &host->frames);
 	skb_orphan(packet);
 	skb_dst_drop(packet);
-	*waiting_of(packet) = (struct waiting){ *source, end };
+	*waiting_of(packet) = (struct waiting){ *source, end, frame, 0 };
 	packet->dev = NULL; /* may be gone by the next turn */
 	skb_queue_tail(&host->in, packet);
 	tasklet_schedule(&host->tasklet);
@@ -102,38 +107,80 @@ static bool is_like(struct sk_buff *a, struct sk_buff *b)
 		       sizeof(waiting_of(a)->source));
 }
 
-/* Take frames of one source from the queue, for one input. */
-static unsigned int take_burst(struct bcl_kmod_host *host,
-			       struct sk_buff_head *burst)
+/* The bytes of the packet in one piece. */
+static const u8 *bytes_of(struct bcl_kmod_host *host, struct sk_buff *packet)
 {
-	struct sk_buff *packet;
-	unsigned int n = 0;
+	const struct waiting *waiting = waiting_of(packet);
+	u8 *flat = host->end[waiting->end].flat;
 
-	spin_lock(&host->in.lock);
-	while (n < BCL_KMOD_BURST && (packet = skb_peek(&host->in)) &&
-	       (!n || is_like(packet, skb_peek(burst)))) {
-		__skb_unlink(packet, &host->in);
-		__skb_queue_tail(burst, packet);
+	if (!skb_is_nonlinear(packet))
+		return packet->data;
+	if (!waiting->at)
+		skb_copy_bits(packet, 0, flat, packet->len);
+	return flat;
+}
+
+/* Append the packet's next frames to the n of an input. Returns their number.
+ */
+static unsigned int take_frames(struct bcl_kmod_host *host,
+				struct sk_buff *packet, unsigned int n)
+{
+	const u8 *bytes = bytes_of(host, packet);
+	struct waiting *waiting = waiting_of(packet);
+
+	host->count.joined += !waiting->at && waiting->frame < packet->len;
+	while (n < BCL_KMOD_BURST && waiting->at < packet->len) {
+		u32 length =
+			min(packet->len - waiting->at, (u32)waiting->frame);
+
 		host->burst[n++] = (struct bcl_rx_frame){
-			.head = packet->data,
-			.head_len = packet->len,
+			.head = bytes + waiting->at,
+			.head_len = length,
 		};
+		waiting->at += length;
 	}
-	spin_unlock(&host->in.lock);
 	return n;
 }
 
-static void feed(struct bcl_kmod_host *host, const struct sk_buff_head *burst,
+/*
+ * Take frames of one source from the queue, for one input. A packet that has
+ * more frames stays in the queue, which only turns of the card empty. A packet
+ * in pieces has an input of its own, as its end has memory for one.
+ */
+static unsigned int take_burst(struct bcl_kmod_host *host,
+			       struct sk_buff_head *burst,
+			       struct sk_buff *first)
+{
+	struct sk_buff *packet = first;
+	unsigned int n = 0;
+
+	do {
+		n = take_frames(host, packet, n);
+		if (waiting_of(packet)->at < packet->len)
+			break;
+		skb_unlink(packet, &host->in);
+		__skb_queue_tail(burst, packet);
+		if (skb_is_nonlinear(packet))
+			break;
+		packet = skb_peek(&host->in);
+	} while (n < BCL_KMOD_BURST && packet && !skb_is_nonlinear(packet) &&
+		 is_like(packet, first));
+	atomic_sub(n, &host->frames);
+	return n;
+}
+
+static void feed(struct bcl_kmod_host *host, struct sk_buff *first,
 		 unsigned int n)
 {
-	const struct waiting *first = waiting_of(skb_peek(burst));
+	const struct waiting *waiting = waiting_of(first);
+	struct bcl_kmod_end *own = &host->end[waiting->end];
 	struct bcl_card_next next;
 
-	host->source = &first->source;
-	host->source_end = first->end;
-	host->end[first->end].wet = true;
-	bcl_card_frames(host->card, host->end[first->end].rail, host->burst, n,
-			ktime_get_ns(), BCL_KMOD_BUDGET, &next);
+	host->source = &waiting->source;
+	host->source_end = waiting->end;
+	own->wet = true;
+	bcl_card_frames(host->card, own->rail, host->burst, n, ktime_get_ns(),
+			BCL_KMOD_BUDGET, &next);
 	bcl_kmod_wants(host, &next);
 	host->source = NULL;
 }
@@ -142,13 +189,15 @@ bool bcl_kmod_receive(struct bcl_kmod_host *host)
 {
 	unsigned int left = BCL_KMOD_BUDGET, n;
 	struct sk_buff_head burst;
+	struct sk_buff *first;
 
 	while (left) {
-		__skb_queue_head_init(&burst);
-		n = take_burst(host, &burst);
-		if (!n)
+		first = skb_peek(&host->in);
+		if (!first)
 			return true;
-		feed(host, &burst, n);
+		__skb_queue_head_init(&burst);
+		n = take_burst(host, &burst, first);
+		feed(host, first, n);
 		__skb_queue_purge(&burst);
 		left -= min(left, n);
 	}

@@ -83,19 +83,21 @@ static unsigned int *end_of(struct sk_buff *packet)
 	return (unsigned int *)packet->cb;
 }
 
-/* A packet with room for a frame of `length` bytes. NULL: not to be sent. */
+/* A packet with room for `length` bytes, in frames of `frame` bytes. NULL: not
+ * to be sent. */
 static struct sk_buff *make_packet(struct bcl_kmod_host *host,
-				   const struct bcl_target *to, u32 length)
+				   const struct bcl_target *to, u32 length,
+				   u32 frame)
 {
 	struct bcl_kmod_end *own = &host->end[to->end];
 	struct sk_buff *packet = NULL;
 
 	if (own->dev)
-		packet = own->kind->begin(own, to->address, length);
-	if (packet)
-		*end_of(packet) = to->end;
-	else
-		host->count.not_sent++;
+		packet = own->kind->begin(own, to->address, length, frame);
+	if (!packet)
+		return NULL;
+	*end_of(packet) = to->end;
+	host->count.packets++;
 	return packet;
 }
 
@@ -116,9 +118,11 @@ static void send_frame(struct bcl_kmod_host *host, const struct bcl_target *to,
 
 	if (!find_parts(host, frame, &source))
 		return;
-	packet = make_packet(host, to, length);
-	if (!packet)
+	packet = make_packet(host, to, length, length);
+	if (!packet) {
+		host->count.not_sent++;
 		return;
+	}
 	at = skb_put(packet, length);
 	copy_next(&source, at + frame->head_len, length - frame->head_len);
 	memcpy(at + BCL_HEADERS_SIZE, frame->head + BCL_HEADERS_SIZE,
@@ -131,34 +135,77 @@ static void send_frame(struct bcl_kmod_host *host, const struct bcl_target *to,
 	skb_queue_tail(&host->out, packet);
 }
 
+/* ---- runs ---- */
+
+/* Append frame number i of the run to the packet. */
+static void put_frame(struct bcl_kmod_host *host,
+		      const struct bcl_tx_frame *run, unsigned int i,
+		      struct source *source, struct sk_buff *packet)
+{
+	u8 head[BCL_HEADERS_SIZE] __aligned(8);
+	u32 length = bcl_tx_run_head(run, i, head);
+	struct bcl_frame_header *header = (void *)head;
+	u8 *at = skb_put(packet, BCL_HEADERS_SIZE + length);
+
+	if (run->nparts)
+		copy_next(source, at + BCL_HEADERS_SIZE, length);
+	if (run->flags & BCL_TX_PCRC)
+		header->pcrc = bcl_put32(
+			bcl_kmod_crc32c(0, at + BCL_HEADERS_SIZE, length));
+	header->hcrc = bcl_put32(bcl_kmod_headers_crc(head) ^ run->seal);
+	memcpy(at, head, BCL_HEADERS_SIZE);
+	count_copied(host, length);
+}
+
+/* A packet for n frames of the run from number i on. */
+static struct sk_buff *make_for(struct bcl_kmod_host *host,
+				const struct bcl_target *to,
+				const struct bcl_tx_frame *run, unsigned int i,
+				unsigned int n)
+{
+	u32 payload = n * run->payload;
+	u32 length;
+
+	if (i + n == run->frames && run->nparts)
+		payload = bcl_tx_parts_length(run) - i * run->payload;
+	length = n * BCL_HEADERS_SIZE + payload;
+	return make_packet(host, to, length,
+			   n > 1 ? BCL_HEADERS_SIZE + run->payload : length);
+}
+
+/* The frames that one packet may hold. Without memory for several, each has a
+ * packet of its own. */
+static unsigned int count_together(const struct bcl_kmod_end *own,
+				   const struct bcl_tx_frame *run)
+{
+	u32 frame = BCL_HEADERS_SIZE + run->payload;
+
+	return own->kind ? max(own->kind->several / frame, 1u) : 1;
+}
+
 static void send_run(struct bcl_kmod_host *host, const struct bcl_target *to,
 		     const struct bcl_tx_frame *run)
 {
+	unsigned int together = count_together(&host->end[to->end], run);
+	unsigned int i = 0, end;
+	struct sk_buff *packet;
 	struct source source;
-	unsigned int i;
 
 	if (!find_parts(host, run, &source))
 		return;
-	for (i = 0; i < run->frames; i++) {
-		u8 head[BCL_HEADERS_SIZE] __aligned(8);
-		u32 length = bcl_tx_run_head(run, i, head);
-		struct bcl_frame_header *header = (void *)head;
-		struct sk_buff *packet =
-			make_packet(host, to, BCL_HEADERS_SIZE + length);
-		u8 *at;
-
-		if (!packet)
-			return; /* this frame and the rest are lost */
-		at = skb_put(packet, BCL_HEADERS_SIZE + length);
-		if (run->nparts)
-			copy_next(&source, at + BCL_HEADERS_SIZE, length);
-		if (run->flags & BCL_TX_PCRC)
-			header->pcrc = bcl_put32(bcl_kmod_crc32c(
-				0, at + BCL_HEADERS_SIZE, length));
-		header->hcrc =
-			bcl_put32(bcl_kmod_headers_crc(head) ^ run->seal);
-		memcpy(at, head, BCL_HEADERS_SIZE);
-		count_copied(host, length);
+	while (i < run->frames) {
+		together = min(together, run->frames - i);
+		packet = make_for(host, to, run, i, together);
+		if (!packet && together > 1) {
+			together = 1;
+			packet = make_for(host, to, run, i, 1);
+		}
+		if (!packet) {
+			host->count.not_sent += run->frames - i;
+			return;
+		}
+		for (end = i + together; i < end; i++)
+			put_frame(host, run, i, &source, packet);
 		skb_queue_tail(&host->out, packet);
 	}
 }

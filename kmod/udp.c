@@ -23,6 +23,10 @@
 
 enum {
 	PORT_LENGTH = 2,
+	/* Of a packet of several frames: fits, with all headers, into memory
+	 * that the kernel still finds easily. */
+	SEVERAL = 31000,
+	JOINED = 1 << 16, /* more than the bytes of joined datagrams */
 };
 
 /* ---- receiving ---- */
@@ -34,9 +38,12 @@ static void take(const struct bcl_kmod_udp_end *udp, struct sk_buff *packet)
 		.length = bcl_wire_length(udp->kind),
 	};
 	u8 *port = source.bytes + source.length - PORT_LENGTH;
+	bool joined = skb_is_gso(packet);
+	u32 frame = joined ? skb_shinfo(packet)->gso_size : packet->len;
 
-	if (packet->len < BCL_FRAME_MIN || packet->len > BCL_FRAME_MAX ||
-	    udp_lib_checksum_complete(packet) || skb_linearize(packet)) {
+	if (frame < BCL_FRAME_MIN || frame > BCL_FRAME_MAX ||
+	    packet->len >= JOINED || udp_lib_checksum_complete(packet) ||
+	    (!joined && skb_linearize(packet))) {
 		kfree_skb(packet);
 		return;
 	}
@@ -45,7 +52,7 @@ static void take(const struct bcl_kmod_udp_end *udp, struct sk_buff *packet)
 	else
 		memcpy(source.bytes, &ipv6_hdr(packet)->saddr, 16);
 	memcpy(port, &udp_hdr(packet)->source, PORT_LENGTH);
-	bcl_kmod_arrived(udp->host, udp->end, &source, packet);
+	bcl_kmod_arrived(udp->host, udp->end, &source, packet, frame);
 }
 
 static void datagrams_came(struct sock *sk)
@@ -88,6 +95,7 @@ static void udp_stop(struct bcl_kmod_end *own)
 static void udp_close(struct bcl_kmod_end *own)
 {
 	bcl_kmod_udp_forget(own->udp);
+	kvfree(own->flat);
 	kfree_rcu(own->udp, rcu);
 }
 
@@ -151,6 +159,7 @@ static int open_socket(const struct bcl_kmod_end *own, struct net *net,
 {
 	bool four = asked->kind == BCL_WIRE_UDP4;
 	struct socket *socket;
+	int one = 1;
 	int error = sock_create_kern(net, four ? AF_INET : AF_INET6, SOCK_DGRAM,
 				     IPPROTO_UDP, &socket);
 
@@ -163,6 +172,9 @@ static int open_socket(const struct bcl_kmod_end *own, struct net *net,
 		return error;
 	}
 	bcl_compat_no_busy_loop(socket->sk);
+	/* Joined datagrams come in one packet; without this option, apart. */
+	socket->ops->setsockopt(socket, SOL_UDP, UDP_GRO, KERNEL_SOCKPTR(&one),
+				sizeof(one));
 	*result = socket;
 	return 0;
 }
@@ -180,10 +192,12 @@ static int udp_open(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
 		 : !has_ip6(own->dev, asked->bytes))
 		return EADDRNOTAVAIL;
 	udp = kzalloc(sizeof(*udp), GFP_KERNEL_ACCOUNT);
-	if (!udp)
-		return ENOMEM;
-	error = open_socket(own, host->net, asked, &udp->socket);
+	own->flat = kvmalloc(JOINED, GFP_KERNEL_ACCOUNT);
+	error = udp && own->flat
+			? open_socket(own, host->net, asked, &udp->socket)
+			: -ENOMEM;
 	if (error) {
+		kvfree(own->flat);
 		kfree(udp);
 		return -error;
 	}
@@ -204,6 +218,7 @@ const struct bcl_kmod_kind bcl_kmod_udp = {
 	.stop = udp_stop,
 	.close = udp_close,
 	.measure = bcl_kmod_udp_measure,
+	.several = SEVERAL,
 	.begin = bcl_kmod_udp_begin,
 	.send = bcl_kmod_udp_send,
 };

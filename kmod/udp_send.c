@@ -182,6 +182,19 @@ static bool fits(struct bcl_kmod_end *own, const struct dst_entry *dst,
 
 /* ---- headers ---- */
 
+/* The system cuts the packet into datagrams, as late as it can. */
+static void cut_to(struct sk_buff *packet, u32 length, u32 frame)
+{
+	struct skb_shared_info *info = skb_shinfo(packet);
+
+	info->gso_type = SKB_GSO_UDP_L4;
+	info->gso_size = frame;
+	info->gso_segs = DIV_ROUND_UP(length, frame);
+	packet->ip_summed = CHECKSUM_PARTIAL;
+	packet->csum_start = skb_transport_header(packet) - packet->head;
+	packet->csum_offset = offsetof(struct udphdr, check);
+}
+
 static void put_udp(struct sk_buff *packet, const struct bcl_wire_address *from,
 		    const struct bcl_wire_address *to, u32 length)
 {
@@ -245,14 +258,14 @@ static void put_ip6(struct sk_buff *packet, const struct bcl_wire_address *from,
 
 struct sk_buff *bcl_kmod_udp_begin(struct bcl_kmod_end *own,
 				   const struct bcl_wire_address *to,
-				   u32 length)
+				   u32 length, u32 frame)
 {
 	u32 datagram = sizeof(struct udphdr) + length;
 	u32 headers = headers_of(to), room;
 	struct dst_entry *dst = route_to(own, to);
 	struct sk_buff *packet;
 
-	if (!dst || !fits(own, dst, headers + length))
+	if (!dst || !fits(own, dst, headers + frame))
 		return NULL;
 	room = LL_RESERVED_SPACE(dst->dev) + dst->header_len + headers;
 	packet = alloc_skb(room + length + dst->dev->needed_tailroom,
@@ -262,6 +275,8 @@ struct sk_buff *bcl_kmod_udp_begin(struct bcl_kmod_end *own,
 	skb_reserve(packet, room);
 	skb_dst_set(packet, dst_clone(dst));
 	put_udp(packet, &own->address, to, datagram);
+	if (length > frame)
+		cut_to(packet, length, frame);
 	if (is_four(to))
 		put_ip4(packet, &own->address, to, datagram);
 	else

@@ -134,6 +134,8 @@ struct bcl_device_counters {
 	uint64_t bytes_copied_out; /* to build frames of */
 	uint64_t bytes_copied_in;  /* from frames to memory */
 	uint64_t doorbells, frames, no_address, dma_refused;
+	uint64_t packets;    /* that had the frames: one may have several */
+	uint64_t joined;     /* packets that came with several frames */
 	uint64_t not_sent;   /* frames: no memory, too long, or no device */
 	uint64_t queue_full; /* frames that found no room to wait for the card
 			      */

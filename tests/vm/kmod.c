@@ -761,14 +761,14 @@ static socklen_t socket_address(const struct bcl_wire_address *from,
 	return sizeof(*in6);
 }
 
-/* A stranger sends datagrams of all lengths to the card, which drops the
- * datagrams. */
+/* A stranger sends datagrams of all lengths to the card, alone and joined, and
+ * the card drops the datagrams. */
 static void test_stranger(struct user *a, struct user *b)
 {
 	static uint8_t bytes[65000];
 	struct sockaddr_storage to;
 	socklen_t length = socket_address(&b->open.end[0].address, &to);
-	int fd = socket(to.ss_family, SOCK_DGRAM, 0);
+	int fd = socket(to.ss_family, SOCK_DGRAM, 0), segment = 700;
 	size_t size;
 
 	CHECK(fd >= 0);
@@ -779,6 +779,10 @@ static void test_stranger(struct user *a, struct user *b)
 		CHECK(sendto(fd, bytes, size, 0, (void *)&to, length) ==
 		      (ssize_t)size);
 	}
+	CHECK(!setsockopt(fd, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment)));
+	for (size = 1; size < 60 * (size_t)segment; size += 997)
+		CHECK(sendto(fd, bytes, size, 0, (void *)&to, length) ==
+		      (ssize_t)size);
 	close(fd);
 	test_inline(a, b);
 }
@@ -865,8 +869,18 @@ static void test_wrong_words(struct user *a, struct user *b, const char *one)
 	TEST(test_heir(one));
 }
 
+/* Frames of long messages left together, and came together. */
+static void test_together(const struct user *a, const struct user *b)
+{
+	struct bcl_device_counters from = counters_of(a), to = counters_of(b);
+
+	CHECK(from.packets > 0 && from.packets < from.frames);
+	CHECK(to.joined > 0);
+}
+
 static void test_udp(struct user *a, struct user *b, const char *one)
 {
+	TEST(test_together(a, b));
 	TEST(test_stranger(a, b));
 	TEST(test_udp_port(one));
 	TEST(test_mtu(a, b, one));
@@ -876,11 +890,12 @@ static void show_counters(const struct user *user)
 {
 	struct bcl_device_counters counters = counters_of(user);
 
-	printf("frames %lu, no address %lu, refused %lu, not sent %lu, "
+	printf("frames %lu in %lu packets, joined %lu, no address %lu, refused "
+	       "%lu, not sent %lu, "
 	       "queue full %lu, retransmitted %lu\n",
-	       counters.frames, counters.no_address, counters.dma_refused,
-	       counters.not_sent, counters.queue_full,
-	       counters.card[BCL_CARD_retransmitted]);
+	       counters.frames, counters.packets, counters.joined,
+	       counters.no_address, counters.dma_refused, counters.not_sent,
+	       counters.queue_full, counters.card[BCL_CARD_retransmitted]);
 }
 
 int main(int argc, char **argv)
