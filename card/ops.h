@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "card/ways.h"
 #include "nicfw/hal.h"
 #include "wire/rail.h"
 
@@ -26,9 +27,6 @@ struct bcl_random;
 enum {
 	BCL_HOST_LINE = 160,
 	BCL_HOST_WHY = 192,
-	/* Addresses of rails; one rail may have several. */
-	BCL_HOST_ENDS = 6,
-	BCL_HOST_WAYS = BCL_HOST_ENDS * BCL_HOST_ENDS, /* to one node */
 	BCL_HOST_LINES = 2 * BCL_HOST_ENDS + 2,
 	BCL_HOST_BUSY = 0x7fffffff,
 };
@@ -63,13 +61,6 @@ struct bcl_host_node {
 	uint8_t lost;	     /* the status of the last loss */
 	uint8_t known;	     /* bit r: the host has an address for rail r */
 	uint8_t ends;	     /* bit e: end e reaches the node on a known rail */
-};
-
-/* One way to reach a node: from an end of this card to an address of the
- * node. */
-struct bcl_host_way {
-	uint8_t end;  /* end of this card */
-	uint8_t wire; /* index of a wire of the node's address */
 };
 
 /* Store the arguments of a call of bcl_hal.node. */

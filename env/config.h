@@ -48,7 +48,7 @@ enum {
 	  "empty: all that look useful")                                       \
 	X(TEXT, rails, "BCL_RAILS", BCL_CONFIG_RAILS, 0, 0,                    \
 	  "kinds of rail to use, separated by commas; none: no network")       \
-	X(TEXT, card, "BCL_CARD", "process", 0, 0,                             \
+	X(TEXT, card, "BCL_CARD", "auto", 0, 0,                                \
 	  "where the card runs: process, kernel (needs the module bcl); "      \
 	  "auto: in the kernel if it can")                                     \
 	X(FLAG, offload, "BCL_OFFLOAD", "on", 0, 1,                            \

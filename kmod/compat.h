@@ -9,12 +9,22 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
+#include <net/sock.h>
+
 static inline void bcl_compat_eventfd_signal(struct eventfd_ctx *event)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
 	eventfd_signal(event);
 #else
 	eventfd_signal(event, 1);
+#endif
+}
+
+/* A read of the socket that finds nothing does not poll the interface. */
+static inline void bcl_compat_no_busy_loop(struct sock *sk)
+{
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	WRITE_ONCE(sk->sk_ll_usec, 0);
 #endif
 }
 

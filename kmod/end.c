@@ -2,19 +2,19 @@
 /*
  * Ends of rails: the interfaces by which peers reach a card. The kernel tells
  * of each change of an interface. A rail is up if one of its ends is, and its
- * frames fit all ends in use.
+ * frames fit all ends in use. Packets of each kind of end are in ether.c and
+ * udp.c.
  */
-#include <linux/etherdevice.h>
-#include <linux/if_arp.h>
 #include <linux/netdevice.h>
+#include <linux/nospec.h>
 #include <linux/rtnetlink.h>
 
-#include "host.h"
+#include "end.h"
 
-enum {
-	PREFIX = sizeof(struct bcl_ether_prefix),
-	MTU_MIN = 576,
-	ADDRESS = 7, /* bytes, of BCL_WIRE_PACKET */
+static const struct bcl_kmod_kind *const kinds[] = {
+	[BCL_WIRE_UDP4] = &bcl_kmod_udp,
+	[BCL_WIRE_UDP6] = &bcl_kmod_udp,
+	[BCL_WIRE_PACKET] = &bcl_kmod_ether,
 };
 
 /* All hosts with ends. Taken after the rtnl lock. */
@@ -71,17 +71,18 @@ void bcl_kmod_ends_tell(struct bcl_kmod_host *host)
 
 /* ---- interfaces ---- */
 
-/* An interface whose frames are too short counts as down, and keeps its mtu. */
-static void measure_end(struct bcl_kmod_end *own)
+/* An interface whose packets are too short counts as down, and keeps its mtu.
+ */
+void bcl_kmod_end_measure(struct bcl_kmod_end *own)
 {
 	u32 mtu = own->dev->mtu;
 
 	own->barred = !bcl_kmod_interface_permitted(own->dev);
 	own->up = netif_running(own->dev) && netif_carrier_ok(own->dev) &&
-		  mtu >= MTU_MIN && !own->barred;
-	if (mtu >= MTU_MIN)
-		own->mtu = min_t(u32, (mtu - PREFIX) & ~7u, BCL_FRAME_MAX);
-	ether_addr_copy(own->address.mac, own->dev->dev_addr);
+		  mtu >= BCL_KMOD_MTU_MIN && !own->barred;
+	if (mtu >= BCL_KMOD_MTU_MIN)
+		own->mtu = min_t(u32, own->kind->measure(own, mtu) & ~7u,
+				 BCL_FRAME_MAX);
 }
 
 static void end_changed(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
@@ -95,7 +96,7 @@ static void end_changed(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
 		WRITE_ONCE(own->dev, NULL);
 		own->up = false;
 	} else {
-		measure_end(own);
+		bcl_kmod_end_measure(own);
 	}
 	bcl_kmod_ends_tell(host);
 	bcl_kmod_leave(host);
@@ -160,49 +161,97 @@ void bcl_kmod_ends_exit(void)
 
 /* ---- opening and closing ---- */
 
-/* Returns 0, or the reason why the end cannot be used. */
+static const struct bcl_kmod_kind *kind_of(const struct bcl_wire_address *asked)
+{
+	return asked->kind < ARRAY_SIZE(kinds)
+		       ? kinds[array_index_nospec(asked->kind,
+						  ARRAY_SIZE(kinds))]
+		       : NULL;
+}
+
+static void stop_end(struct bcl_kmod_end *own)
+{
+	if (own->kind && own->kind->stop)
+		own->kind->stop(own);
+}
+
+static void close_end(struct bcl_kmod_end *own)
+{
+	if (own->kind && own->kind->close)
+		own->kind->close(own);
+	if (own->dev)
+		dev_put(own->dev);
+	memset(own, 0, sizeof(*own));
+}
+
+/* Returns 0, or the reason why the end cannot be used. Without the rtnl lock,
+ * as a socket may need a module of the kernel. */
 static int open_end(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
 		    const struct bcl_device_end *asked)
 {
+	const struct bcl_kmod_kind *kind = kind_of(&asked->address);
 	struct net_device *dev;
+	int error;
 
 	if (asked->rail >= BCL_RAILS_MAX)
 		return EINVAL;
-	if (asked->kind != BCL_WIRE_PACKET)
+	if (!kind)
 		return EPROTONOSUPPORT;
-	dev = __dev_get_by_index(host->net, asked->interface);
+	dev = dev_get_by_index(host->net, asked->interface);
 	if (!dev)
 		return ENODEV;
-	if (dev->type != ARPHRD_ETHER && dev->type != ARPHRD_LOOPBACK)
-		return EPFNOSUPPORT;
-	if (!bcl_kmod_interface_permitted(dev))
-		return EACCES;
-	if (dev->mtu < MTU_MIN)
-		return EMSGSIZE;
-	if (!netif_running(dev))
-		return ENETDOWN;
 	*own = (struct bcl_kmod_end){
+		.kind = kind,
 		.dev = dev,
 		.interface = asked->interface,
 		.rail = asked->rail,
-		.address = { .hint = BCL_KMOD_NO_HINT },
-		.used = true,
+		.address = { .kind = asked->address.kind,
+			     .length = bcl_wire_length(asked->address.kind) },
 	};
-	dev_hold(dev);
-	measure_end(own);
-	return 0;
+	if (dev->mtu < BCL_KMOD_MTU_MIN)
+		error = EMSGSIZE;
+	else if (!netif_running(dev))
+		error = ENETDOWN;
+	else
+		error = kind->open(host, own, &asked->address);
+	if (error) {
+		dev_put(dev);
+		memset(own, 0, sizeof(*own));
+	}
+	return error;
 }
 
 /* Only the first end of a rail is in use before a node is reached by another.
  */
-static void choose_first(struct bcl_kmod_host *host, unsigned int n)
+static bool is_first(const struct bcl_kmod_host *host, unsigned int n)
 {
 	unsigned int e;
 
 	for (e = 0; e < n; e++)
 		if (host->end[e].interface &&
 		    host->end[e].rail == host->end[n].rail)
-			host->end[n].used = false;
+			return false;
+	return true;
+}
+
+/* Under the rtnl lock. Returns 0, or the reason why the end cannot be used. */
+static int begin_end(struct bcl_kmod_host *host, unsigned int e)
+{
+	struct bcl_kmod_end *own = &host->end[e];
+	int error = 0;
+
+	if (own->dev->reg_state != NETREG_REGISTERED)
+		error = ENODEV;
+	else if (!bcl_kmod_interface_permitted(own->dev))
+		error = EACCES;
+	if (error) {
+		stop_end(own);
+		close_end(own);
+		return error;
+	}
+	own->used = is_first(host, e);
+	bcl_kmod_end_measure(own);
+	return 0;
 }
 
 unsigned int bcl_kmod_ends_open(struct bcl_kmod_host *host,
@@ -210,17 +259,17 @@ unsigned int bcl_kmod_ends_open(struct bcl_kmod_host *host,
 {
 	unsigned int e, good = 0;
 
+	for (e = 0; e < open->nends; e++)
+		open->end[e].refused =
+			open_end(host, &host->end[e], &open->end[e]);
 	rtnl_lock();
 	mutex_lock(&hosts_mutex);
 	for (e = 0; e < open->nends; e++) {
-		open->end[e].refused =
-			open_end(host, &host->end[e], &open->end[e]);
-		if (open->end[e].refused)
-			continue;
-		choose_first(host, e);
-		good++;
+		if (!open->end[e].refused)
+			open->end[e].refused = begin_end(host, e);
+		good += !open->end[e].refused;
 	}
-	/* Release: pairs with end_of(). */
+	/* Release: pairs with bcl_kmod_arrived(). */
 	smp_store_release(&host->nends, open->nends);
 	list_add(&host->listed, &hosts);
 	mutex_unlock(&hosts_mutex);
@@ -228,7 +277,7 @@ unsigned int bcl_kmod_ends_open(struct bcl_kmod_host *host,
 	return good;
 }
 
-void bcl_kmod_ends_close(struct bcl_kmod_host *host)
+void bcl_kmod_ends_stop(struct bcl_kmod_host *host)
 {
 	unsigned int e;
 
@@ -236,8 +285,15 @@ void bcl_kmod_ends_close(struct bcl_kmod_host *host)
 	list_del_init(&host->listed);
 	mutex_unlock(&hosts_mutex);
 	for (e = 0; e < host->nends; e++)
-		if (host->end[e].dev)
-			dev_put(host->end[e].dev);
+		stop_end(&host->end[e]);
+}
+
+void bcl_kmod_ends_close(struct bcl_kmod_host *host)
+{
+	unsigned int e;
+
+	for (e = 0; e < host->nends; e++)
+		close_end(&host->end[e]);
 }
 
 void bcl_kmod_ends_show(const struct bcl_kmod_host *host,
@@ -251,10 +307,7 @@ void bcl_kmod_ends_show(const struct bcl_kmod_host *host,
 
 		end->mtu = own->mtu;
 		end->up = own->up;
-		if (!own->interface)
-			continue;
-		end->length = ADDRESS;
-		memset(end->address, 0, sizeof(end->address));
-		memcpy(end->address, &own->address, ADDRESS);
+		if (own->interface)
+			end->address = own->address;
 	}
 }

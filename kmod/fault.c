@@ -4,23 +4,13 @@
 
 #include <linux/netdevice.h>
 
-#include <bcl/wire.h>
+#include "end.h"
 
 enum {
 	HELD = 128, /* frames at most */
 	OVERTAKE = 4,
 	SOON = 1, /* jiffies until a held frame goes in any case */
 };
-
-/* A held packet keeps its device. */
-struct held {
-	u64 turn; /* goes when this many frames have passed */
-};
-
-static struct held *held_of(struct sk_buff *packet)
-{
-	return (struct held *)packet->cb;
-}
 
 static bool strikes(struct bcl_kmod_fault *fault,
 		    enum bcl_device_fault_kind kind)
@@ -33,22 +23,37 @@ static bool strikes(struct bcl_kmod_fault *fault,
 	return true;
 }
 
-/* Invert one bit of the frame, behind the headers of network and prefix. */
+/* Invert one bit of the frames. */
 static void corrupt(struct bcl_kmod_fault *fault, struct sk_buff *packet)
 {
-	u8 *frame =
-		skb_network_header(packet) + sizeof(struct bcl_ether_prefix);
+	u8 *frame = packet->head + bcl_kmod_leaving(packet)->at;
 	u32 bits = (skb_tail_pointer(packet) - frame) * 8;
 	u32 bit = prandom_u32_state(&fault->random) % bits;
 
 	frame[bit / 8] ^= 1 << bit % 8;
 }
 
+static void lose(struct sk_buff *packet)
+{
+	dev_put(packet->dev);
+	kfree_skb(packet);
+}
+
+/* NULL: no memory. */
+static struct sk_buff *copy(const struct sk_buff *packet)
+{
+	struct sk_buff *second = skb_copy(packet, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (second)
+		dev_hold(second->dev);
+	return second;
+}
+
 static void hold(struct bcl_kmod_fault *fault, struct sk_buff *packet)
 {
-	dev_hold(packet->dev);
-	held_of(packet)->turn = fault->passed + 1 +
-				prandom_u32_state(&fault->random) % OVERTAKE;
+	bcl_kmod_leaving(packet)->turn =
+		fault->passed + 1 +
+		prandom_u32_state(&fault->random) % OVERTAKE;
 	__skb_queue_tail(&fault->held, packet);
 	schedule_delayed_work(&fault->release, SOON);
 }
@@ -61,13 +66,13 @@ static void strike(struct bcl_kmod_fault *fault, struct sk_buff *packet,
 
 	fault->passed++;
 	if (strikes(fault, BCL_DEVICE_DROP)) {
-		kfree_skb(packet);
+		lose(packet);
 		return;
 	}
 	if (strikes(fault, BCL_DEVICE_CORRUPT))
 		corrupt(fault, packet);
 	if (strikes(fault, BCL_DEVICE_DUP))
-		second = skb_copy(packet, GFP_ATOMIC | __GFP_NOWARN);
+		second = copy(packet);
 	if (strikes(fault, BCL_DEVICE_REORDER) &&
 	    skb_queue_len(&fault->held) < HELD)
 		hold(fault, packet);
@@ -85,37 +90,38 @@ static void release_due(struct bcl_kmod_fault *fault, u64 turn,
 
 	skb_queue_walk_safe(&fault->held, packet, next)
 	{
-		if (held_of(packet)->turn > turn)
+		if (bcl_kmod_leaving(packet)->turn > turn)
 			continue;
 		__skb_unlink(packet, &fault->held);
-		dev_put(packet->dev);
 		__skb_queue_tail(go, packet);
 	}
 }
 
-static unsigned int send_all(struct sk_buff_head *go)
+static unsigned int send_all(struct bcl_kmod_host *host,
+			     struct sk_buff_head *go)
 {
 	struct sk_buff *packet;
 	unsigned int not_taken = 0;
 
 	while ((packet = __skb_dequeue(go)))
-		not_taken += dev_queue_xmit(packet) != 0;
+		not_taken += bcl_kmod_send(host, packet);
 	return not_taken;
 }
 
-unsigned int bcl_kmod_fault_send(struct bcl_kmod_fault *fault,
+unsigned int bcl_kmod_fault_send(struct bcl_kmod_host *host,
 				 struct sk_buff *packet)
 {
+	struct bcl_kmod_fault *fault = &host->fault;
 	struct sk_buff_head go;
 
 	if (!READ_ONCE(fault->on))
-		return dev_queue_xmit(packet) != 0;
+		return bcl_kmod_send(host, packet);
 	__skb_queue_head_init(&go);
 	spin_lock(&fault->lock);
 	strike(fault, packet, &go);
 	release_due(fault, fault->passed, &go);
 	spin_unlock(&fault->lock);
-	return send_all(&go);
+	return send_all(host, &go);
 }
 
 /* No later frame came for a while. */
@@ -129,7 +135,7 @@ static void release_all(struct work_struct *work)
 	spin_lock_bh(&fault->lock);
 	release_due(fault, U64_MAX, &go);
 	spin_unlock(&fault->lock);
-	send_all(&go);
+	send_all(container_of(fault, struct bcl_kmod_host, fault), &go);
 	local_bh_enable();
 }
 
@@ -157,13 +163,12 @@ void bcl_kmod_fault_set(struct bcl_kmod_fault *fault,
 void bcl_kmod_fault_close(struct bcl_kmod_fault *fault)
 {
 	static const struct bcl_device_fault none;
-	struct sk_buff_head go;
+	struct sk_buff *packet;
 
 	bcl_kmod_fault_set(fault, &none);
 	cancel_delayed_work_sync(&fault->release);
-	__skb_queue_head_init(&go);
-	release_due(fault, U64_MAX, &go);
-	__skb_queue_purge(&go);
+	while ((packet = __skb_dequeue(&fault->held)))
+		lose(packet);
 }
 
 void bcl_kmod_fault_show(struct bcl_kmod_fault *fault,

@@ -13,6 +13,8 @@
 
 #include <bcl/card_device.h>
 
+struct bcl_kmod_host;
+
 struct bcl_kmod_fault {
 	bool on; /* read without the lock */
 	spinlock_t lock;
@@ -34,10 +36,9 @@ void bcl_kmod_fault_set(struct bcl_kmod_fault *fault,
 void bcl_kmod_fault_show(struct bcl_kmod_fault *fault,
 			 struct bcl_device_fault *plan,
 			 u64 struck[BCL_DEVICE_FAULTS]);
-/* Send a packet to its device, or let a fault strike. The caller has bottom
- * halves off, and is the only sender of the card. Returns the frames that the
- * device did not take. */
-unsigned int bcl_kmod_fault_send(struct bcl_kmod_fault *fault,
+/* As bcl_kmod_send(), or let a fault strike. The caller is the only one for
+ * this card. */
+unsigned int bcl_kmod_fault_send(struct bcl_kmod_host *host,
 				 struct sk_buff *packet);
 
 #endif

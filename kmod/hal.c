@@ -140,14 +140,11 @@ static void hal_learn(void *arg, u32 index, unsigned int rail)
 {
 	struct bcl_kmod_host *host = arg;
 	struct bcl_kmod_end *own = &host->end[host->source_end];
-	struct bcl_kmod_node *node = &host->node[index];
 
 	if (index >= BCL_KMOD_NODES || !host->source || own->rail != rail)
 		return;
-	node->address[rail] = *host->source;
-	node->end[rail] = host->source_end;
-	node->turn[rail] = 0;
-	node->shown.known |= 1 << rail;
+	bcl_ways_learn(&host->node[index].ways, rail, host->source_end,
+		       host->source);
 	host->grown |= !own->used;
 	own->used = true;
 }
@@ -191,6 +188,8 @@ static void hal_node(void *arg, u32 index, u64 card, u32 generation,
 
 	if (!node)
 		return;
+	if (state != BCL_NODE_UP)
+		node->ways.proved = 0;
 	node->shown.generation = generation;
 	node->shown.state = state;
 	bcl_kmod_node_count(host, node);

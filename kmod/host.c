@@ -92,16 +92,17 @@ static void leave_peers(struct bcl_kmod_host *host)
  * process and of the system. */
 static void shut(struct bcl_kmod_host *host)
 {
+	bcl_kmod_ends_stop(host);
 	bcl_kmod_receive_close(host);
-	bcl_kmod_ends_close(host);
 	spin_lock_bh(&host->lock);
 	host->closing = true;
 	spin_unlock_bh(&host->lock);
 	hrtimer_cancel(&host->timer);
 	tasklet_kill(&host->tasklet);
 	bcl_kmod_fault_close(&host->fault);
+	bcl_kmod_ends_close(host);
 	bcl_kmod_discharge(host->user, BCL_KMOD_FRAMES,
-			   skb_queue_len(&host->in));
+			   atomic_xchg(&host->frames, 0));
 	skb_queue_purge(&host->in);
 	bcl_kmod_memories_close(host);
 	bcl_kmod_unpin_all(host);

@@ -22,11 +22,14 @@
 
 #include <bcl/card_device.h>
 
+#include "card/ways.h"
 #include "nicfw/hal.h"
 #include "fault.h"
 #include "user.h"
 
+struct bcl_kmod_kind;
 struct bcl_kmod_pin;
+struct bcl_kmod_udp_end;
 
 enum {
 	BCL_KMOD_SEATS = 16,
@@ -39,13 +42,6 @@ enum {
 	BCL_KMOD_QUEUE = 4096,	   /* frames that wait for the card */
 	BCL_KMOD_WINDOW = 1 << 20, /* bytes that they hold */
 	BCL_KMOD_AREAS = 8,	   /* handles per port: a power of two */
-	BCL_KMOD_NO_HINT = 0xff,   /* any fan-out hint will do */
-};
-
-/* An address on a wire: Ethernet address, and fan-out hint. */
-struct bcl_kmod_address {
-	u8 mac[ETH_ALEN];
-	u8 hint;
 };
 
 /* ---- memory ---- */
@@ -126,10 +122,13 @@ struct bcl_kmod_seat {
 
 /* ---- rails and nodes ---- */
 
-/* An end of a rail: an interface. */
+/* An end of a rail: an interface, or an IP address of an interface. */
 struct bcl_kmod_end {
+	const struct bcl_kmod_kind *kind; /* NULL: refused */
+	struct bcl_kmod_udp_end *udp;	  /* of UDP only */
+	u8 *flat; /* for the frames of a packet in pieces; NULL: none come */
 	struct net_device *dev; /* held; NULL: gone, or refused */
-	struct bcl_kmod_address address;
+	struct bcl_wire_address address;
 	u32 interface;
 	u32 mtu; /* of frames of the card */
 	u8 rail;
@@ -144,22 +143,12 @@ struct bcl_kmod_rail {
 	u32 mtu;
 };
 
-struct bcl_kmod_way {
-	u8 end, wire;
-};
-
 /* The host's knowledge of a node; the index is the core's. */
 struct bcl_kmod_node {
-	struct bcl_device_node shown; /* without index, changes and ends */
-	bool charged;		      /* to the user, as a peer */
-	u8 nways;
-	u8 turn[BCL_RAILS_MAX];
-	u8 end[BCL_RAILS_MAX]; /* our end, and the node's address: */
-	struct bcl_kmod_address address[BCL_RAILS_MAX];
-	/* HELLO frames of a rail go to its ways in turn until the node
-	 * answers. */
-	struct bcl_kmod_address wire[BCL_DEVICE_ENDS];
-	struct bcl_kmod_way way[BCL_DEVICE_WAYS];
+	/* without index, changes, known and ends */
+	struct bcl_device_node shown;
+	bool charged; /* to the user, as a peer */
+	struct bcl_ways ways;
 };
 
 /* ---- the host ---- */
@@ -190,15 +179,15 @@ struct bcl_kmod_host {
 	unsigned int nends, nrails;
 	struct bcl_kmod_end end[BCL_DEVICE_ENDS];
 	struct bcl_kmod_rail rail[BCL_RAILS_MAX];
-	bool grown; /* an end came into use */
-	u8 hello_turn;
-	struct bcl_kmod_node *node;	  /* BCL_KMOD_NODES */
-	unsigned int npeers;		  /* nodes that are charged */
-	struct bcl_kmod_node *connecting; /* of the CONNECT in progress */
+	bool grown; /* an end came into use, or its frames became shorter */
+	struct bcl_kmod_node *node; /* BCL_KMOD_NODES */
+	unsigned int npeers;	    /* nodes that are charged */
+	struct bcl_ways
+		*connecting; /* to the node of the CONNECT in progress */
 	struct bcl_kmod_seat seat[BCL_KMOD_SEATS];
 	struct xarray memories; /* by handle */
 	/* Source of the frames that the core handles now, or NULL. */
-	const struct bcl_kmod_address *source;
+	const struct bcl_wire_address *source;
 	unsigned int source_end;
 	struct bcl_rx_frame burst[BCL_KMOD_BURST];
 	struct bcl_device_counters count; /* without those of the core */
@@ -209,10 +198,12 @@ struct bcl_kmod_host {
 
 	/* ---- with locks of their own ---- */
 	struct sk_buff_head in, out;
+	atomic_t frames;       /* in `in` */
 	unsigned long sending; /* bit 0: a thread empties `out` */
 	/* Changed by the interfaces' threads: hints. */
 	u64 queue_full, over_limit;
-	u64 not_taken; /* frames, by a device; changed by that thread */
+	u64 not_taken; /* packets, by the system; changed by that thread */
+	u8 hello_turn; /* a hint */
 	struct bcl_kmod_fault fault;
 	struct tasklet_struct tasklet;
 	struct hrtimer timer;
@@ -246,14 +237,22 @@ u32 bcl_kmod_headers_crc(const void *headers);
 
 /* ---- receive.c ---- */
 
-void bcl_kmod_receive_init(void);
-void bcl_kmod_receive_exit(void);
+/* NULL: there is no such card. Under rcu_read_lock(). */
+struct bcl_kmod_host *bcl_kmod_card(u64 id);
+/* Under rcu_read_lock(). */
+void bcl_kmod_each_card(void (*call)(struct bcl_kmod_host *host, void *arg),
+			void *arg);
 /* Give the card a free id, and let frames to it come. */
 void bcl_kmod_receive_open(struct bcl_kmod_host *host);
-/* No frame comes after this. */
+/* Wait for a grace period. No frame comes by the id of the card after this. */
 void bcl_kmod_receive_close(struct bcl_kmod_host *host);
 /* Feed waiting frames to the core, in a turn. Returns true if none is left. */
 bool bcl_kmod_receive(struct bcl_kmod_host *host);
+
+/* ---- ether.c ---- */
+
+void bcl_kmod_ether_init(void);
+void bcl_kmod_ether_exit(void);
 
 /* ---- end.c ---- */
 
@@ -263,6 +262,9 @@ void bcl_kmod_ends_exit(void);
  * number of ends that can be used. The host gets notice of changes. */
 unsigned int bcl_kmod_ends_open(struct bcl_kmod_host *host,
 				struct bcl_device_open *open);
+/* No notice comes after this, and no frame by an end a grace period later. */
+void bcl_kmod_ends_stop(struct bcl_kmod_host *host);
+/* No thread uses the ends. */
 void bcl_kmod_ends_close(struct bcl_kmod_host *host);
 /* Tell the core what has changed, in a turn. */
 void bcl_kmod_ends_tell(struct bcl_kmod_host *host);
@@ -282,10 +284,6 @@ bool bcl_kmod_interface_permitted(const struct net_device *dev);
 /* The entry for the node that the core knows by this index; NULL: none. */
 struct bcl_kmod_node *bcl_kmod_node_make(struct bcl_kmod_host *host, u32 index,
 					 u64 card);
-/* The destination of the next HELLO for the rail, and the end it leaves by. */
-const struct bcl_kmod_address *
-bcl_kmod_hello_to(const struct bcl_kmod_host *host, struct bcl_kmod_node *node,
-		  unsigned int rail, unsigned int *end);
 long bcl_kmod_connect(struct bcl_kmod_host *host,
 		      struct bcl_device_connect *connect);
 /* Charge the user with the node, or discharge, as the node's state wants. In a

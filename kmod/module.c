@@ -10,10 +10,10 @@ static int __init module_begin(void)
 
 	if (error)
 		return error;
-	bcl_kmod_receive_init();
+	bcl_kmod_ether_init();
 	error = bcl_kmod_device_init();
 	if (error) {
-		bcl_kmod_receive_exit();
+		bcl_kmod_ether_exit();
 		bcl_kmod_ends_exit();
 	}
 	return error;
@@ -23,7 +23,7 @@ static int __init module_begin(void)
 static void __exit module_end(void)
 {
 	bcl_kmod_device_exit();
-	bcl_kmod_receive_exit();
+	bcl_kmod_ether_exit();
 	bcl_kmod_ends_exit();
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* The host's knowledge of nodes, the ways to nodes, and connecting to nodes; as
- * card/inproc/node.c. */
+/* The host's knowledge of nodes, and connecting to nodes. */
 #include <linux/nospec.h>
 
 #include "host.h"
@@ -15,88 +14,9 @@ struct bcl_kmod_node *bcl_kmod_node_make(struct bcl_kmod_host *host, u32 index,
 	if (node->shown.card != card) {
 		/* The core gave the index to another node. */
 		node->shown.card = card;
-		node->shown.known = 0;
-		node->nways = 0;
+		bcl_ways_forget(&node->ways);
 	}
 	return node;
-}
-
-/* ---- ways ---- */
-
-static unsigned int rail_of(const struct bcl_kmod_host *host,
-			    const struct bcl_kmod_way *way)
-{
-	return host->end[way->end].rail;
-}
-
-static unsigned int count_ways(const struct bcl_kmod_host *host,
-			       const struct bcl_kmod_node *node,
-			       unsigned int rail)
-{
-	unsigned int w, n = 0;
-
-	for (w = 0; w < node->nways; w++)
-		n += rail_of(host, &node->way[w]) == rail;
-	return n;
-}
-
-/* The n-th way of the rail. The caller knows that the way exists. */
-static const struct bcl_kmod_way *way_of(const struct bcl_kmod_host *host,
-					 const struct bcl_kmod_node *node,
-					 unsigned int rail, unsigned int n)
-{
-	const struct bcl_kmod_way *way = node->way;
-
-	for (;; way++)
-		if (rail_of(host, way) == rail && !n--)
-			return way;
-}
-
-/*
- * The first HELLO goes to the address where the node was reached, or to the
- * likely one; then each way has its turn.
- */
-const struct bcl_kmod_address *
-bcl_kmod_hello_to(const struct bcl_kmod_host *host, struct bcl_kmod_node *node,
-		  unsigned int rail, unsigned int *end)
-{
-	unsigned int ways = count_ways(host, node, rail);
-	unsigned int turn = node->turn[rail]++;
-	const struct bcl_kmod_way *way;
-
-	if (!ways || !turn) {
-		*end = node->end[rail];
-		return &node->address[rail];
-	}
-	way = way_of(host, node, rail, turn % ways);
-	*end = way->end;
-	return &node->wire[way->wire];
-}
-
-/* The address where the node was reached before stays the first to try. */
-static void take_ways(const struct bcl_kmod_host *host,
-		      struct bcl_kmod_node *node,
-		      const struct bcl_device_connect *connect)
-{
-	unsigned int w, rail;
-
-	for (w = 0; w < connect->nwires; w++)
-		memcpy(&node->wire[w], connect->wire[w].bytes,
-		       sizeof(node->wire[w]));
-	node->nways = connect->nways;
-	for (w = 0; w < node->nways; w++) {
-		node->way[w] = (struct bcl_kmod_way){
-			.end = connect->way[w].end,
-			.wire = connect->way[w].wire,
-		};
-		rail = rail_of(host, &node->way[w]);
-		node->turn[rail] = 0;
-		if (node->shown.known & 1u << rail)
-			continue;
-		node->shown.known |= 1u << rail;
-		node->address[rail] = node->wire[node->way[w].wire];
-		node->end[rail] = node->way[w].end;
-	}
 }
 
 /* ---- the user's peers ---- */
@@ -137,32 +57,37 @@ static bool is_well_formed(const struct bcl_kmod_host *host,
 {
 	unsigned int w;
 
-	if (connect->nwires > BCL_DEVICE_ENDS ||
-	    connect->nways > BCL_DEVICE_WAYS)
+	if (connect->nwires > BCL_WIRES_MAX || connect->nways > BCL_DEVICE_WAYS)
 		return false;
 	for (w = 0; w < connect->nways; w++) {
 		unsigned int end = connect->way[w].end;
 		unsigned int wire = connect->way[w].wire;
+		const struct bcl_wire_address *to;
 
 		if (end >= host->nends || !host->end[end].interface ||
-		    wire >= connect->nwires ||
-		    connect->wire[wire].kind != BCL_WIRE_PACKET ||
-		    connect->wire[wire].length !=
-			    sizeof(struct bcl_kmod_address))
+		    wire >= connect->nwires)
+			return false;
+		to = &connect->wire[wire];
+		if (to->kind != host->end[end].address.kind ||
+		    to->length != bcl_wire_length(to->kind))
 			return false;
 	}
 	return true;
 }
 
-static u32 rails_of(const struct bcl_kmod_host *host,
-		    const struct bcl_device_connect *connect)
+static void take_ways(const struct bcl_kmod_host *host, struct bcl_ways *ways,
+		      const struct bcl_device_connect *connect)
 {
 	unsigned int w;
-	u32 rails = 0;
 
-	for (w = 0; w < connect->nways; w++)
-		rails |= 1u << host->end[connect->way[w].end].rail;
-	return rails;
+	BUILD_BUG_ON((int)BCL_DEVICE_WAYS > BCL_HOST_WAYS);
+	bcl_ways_begin(ways, connect->wire, connect->nwires);
+	for (w = 0; w < connect->nways; w++) {
+		const struct bcl_host_way way = { connect->way[w].end,
+						  connect->way[w].wire };
+
+		bcl_ways_add(ways, way, host->end[way.end].rail);
+	}
 }
 
 long bcl_kmod_connect(struct bcl_kmod_host *host,
@@ -172,7 +97,8 @@ long bcl_kmod_connect(struct bcl_kmod_host *host,
 		.op = BCL_CTL_CONNECT,
 		.connect = { .card = connect->card },
 	};
-	struct bcl_kmod_node *node, *called;
+	struct bcl_kmod_node *node;
+	struct bcl_ways *called;
 	long status = -EDQUOT;
 	u32 index = 0;
 
@@ -182,9 +108,9 @@ long bcl_kmod_connect(struct bcl_kmod_host *host,
 	if (!called)
 		return BCL_ERR_NOMEM;
 	memcpy(control.connect.key, connect->key, BCL_KEY_SIZE);
-	bcl_kmod_enter(host);
-	control.connect.rails = rails_of(host, connect);
 	take_ways(host, called, connect);
+	control.connect.rails = called->known;
+	bcl_kmod_enter(host);
 	host->connecting = called;
 	if (bcl_kmod_may_meet(host, connect->card))
 		status = bcl_kmod_command(host, &control, &index);
@@ -192,7 +118,7 @@ long bcl_kmod_connect(struct bcl_kmod_host *host,
 	if (!status) {
 		node = bcl_kmod_node_make(host, index, connect->card);
 		if (node && connect->nways)
-			take_ways(host, node, connect);
+			take_ways(host, &node->ways, connect);
 		connect->index = index;
 	}
 	bcl_kmod_leave(host);
@@ -205,16 +131,14 @@ long bcl_kmod_node_show(struct bcl_kmod_host *host,
 {
 	const struct bcl_kmod_node *own;
 	u32 index = node->index;
-	unsigned int r;
 
 	bcl_kmod_enter(host);
 	*node = (struct bcl_device_node){ 0 };
 	if (index < BCL_KMOD_NODES) {
 		own = &host->node[array_index_nospec(index, BCL_KMOD_NODES)];
 		*node = own->shown;
-		for (r = 0; r < BCL_RAILS_MAX; r++)
-			if (node->known & 1 << r)
-				node->ends |= 1 << own->end[r];
+		node->known = own->ways.known;
+		node->ends = bcl_ways_ends(&own->ways);
 	}
 	node->index = index;
 	node->changes = host->news->changes;

@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Receiving: the kernel gives each frame to the card that the frame names, if
- * the card has an end on the interface. The frame waits in the card's queue for
- * its next turn, which the tasklet makes.
+ * Receiving: a frame waits in the card's queue for its next turn, which the
+ * tasklet makes. All cards, by id.
  */
-#include <linux/etherdevice.h>
 #include <linux/hash.h>
-#include <linux/if_ether.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/skbuff.h>
 
 #include <net/dst.h>
-#include <net/net_namespace.h>
 
-#include "host.h"
+#include "end.h"
 
 enum {
-	PREFIX = sizeof(struct bcl_ether_prefix),
 	BUCKET_BITS = 8,
 };
 
 static struct hlist_head cards[1 << BUCKET_BITS];
 static DEFINE_SPINLOCK(cards_lock); /* for writers */
 
+/* ---- from an end to the queue ---- */
+
 /* The queue's knowledge of a packet, in the control block of the packet. */
 struct waiting {
-	struct bcl_kmod_address source;
+	struct bcl_wire_address source;
 	u8 end;
-	u16 length; /* of the frame */
+	u16 frame; /* bytes of each but the last */
+	u32 at;	   /* first byte that the core does not have yet */
 };
 
 static struct waiting *waiting_of(struct sk_buff *packet)
@@ -37,50 +35,40 @@ static struct waiting *waiting_of(struct sk_buff *packet)
 	return (struct waiting *)packet->cb;
 }
 
-/* ---- from the interface to the queue ---- */
-
-static int end_of(const struct bcl_kmod_host *host,
-		  const struct sk_buff *packet)
-{
-	/* Acquire: pairs with bcl_kmod_ends_open(). */
-	unsigned int n = smp_load_acquire(&host->nends), e;
-
-	for (e = 0; e < n; e++)
-		if (READ_ONCE(host->end[e].dev) == packet->dev)
-			return READ_ONCE(host->end[e].barred) ? -1 : e;
-	return -1;
-}
-
 /* True of a HELLO from a card that would be one peer too many. */
 static bool is_unwelcome(const struct bcl_kmod_host *host,
 			 const struct sk_buff *packet)
 {
-	const struct bcl_frame_header *header = (void *)(packet->data + PREFIX);
+	const struct bcl_frame_header *header = (void *)packet->data;
 	const struct bcl_hello *hello = (const void *)(header + 1);
 
 	BUILD_BUG_ON(sizeof(*header) + sizeof(hello->card) > BCL_FRAME_MIN);
-	return (header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK)) ==
-		       BCL_FRAME_HELLO &&
+	return bcl_kmod_kind_of(header) == BCL_FRAME_HELLO &&
 	       !bcl_kmod_may_meet(host, bcl_get64(hello->card));
 }
 
-/* Takes the packet. */
-static void let_wait(struct bcl_kmod_host *host, struct sk_buff *packet)
+void bcl_kmod_arrived(struct bcl_kmod_host *host, unsigned int end,
+		      const struct bcl_wire_address *source,
+		      struct sk_buff *packet, u32 frame)
 {
-	int end = end_of(host, packet);
+	int n = DIV_ROUND_UP(packet->len, frame);
 
-	if (end < 0)
+	if (READ_ONCE(host->end[end].barred) ||
+	    !pskb_may_pull(packet, BCL_FRAME_MIN))
 		goto drop;
-	if (skb_queue_len_lockless(&host->in) >= BCL_KMOD_QUEUE) {
-		host->queue_full++;
+	if (atomic_read(&host->frames) + n > BCL_KMOD_QUEUE) {
+		host->queue_full += n;
 		goto drop;
 	}
 	if (is_unwelcome(host, packet) ||
-	    !bcl_kmod_charge(host->user, BCL_KMOD_FRAMES, 1)) {
-		host->over_limit++;
+	    !bcl_kmod_charge(host->user, BCL_KMOD_FRAMES, n)) {
+		host->over_limit += n;
 		goto drop;
 	}
-	waiting_of(packet)->end = end;
+	atomic_add(n, &host->frames);
+	skb_orphan(packet);
+	skb_dst_drop(packet);
+	*waiting_of(packet) = (struct waiting){ *source, end, frame, 0 };
 	packet->dev = NULL; /* may be gone by the next turn */
 	skb_queue_tail(&host->in, packet);
 	tasklet_schedule(&host->tasklet);
@@ -89,107 +77,28 @@ drop:
 	kfree_skb(packet);
 }
 
-/* RESET may name card 0: its sender knows only the source of the frame in
- * question. All cards of the interface get the RESET. Takes the packet. */
-static void reset_all(struct sk_buff *packet)
+/* ---- cards ---- */
+
+struct bcl_kmod_host *bcl_kmod_card(u64 id)
+{
+	struct bcl_kmod_host *host;
+
+	hlist_for_each_entry_rcu (host, &cards[hash_64(id, BUCKET_BITS)],
+				  hashed, lockdep_is_held(&cards_lock))
+		if (host->id == id)
+			return host;
+	return NULL;
+}
+
+void bcl_kmod_each_card(void (*call)(struct bcl_kmod_host *host, void *arg),
+			void *arg)
 {
 	struct bcl_kmod_host *host;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(cards); i++)
-		hlist_for_each_entry_rcu (host, &cards[i], hashed) {
-			struct sk_buff *copy =
-				end_of(host, packet) < 0
-					? NULL
-					: skb_copy(packet,
-						   GFP_ATOMIC | __GFP_NOWARN);
-
-			if (copy)
-				let_wait(host, copy);
-		}
-	consume_skb(packet);
-}
-
-/* Read prefix and header. Returns false if the frame is malformed. */
-static bool read_headers(struct sk_buff *packet, u64 *card, u8 *kind)
-{
-	const struct bcl_ether_prefix *prefix = (const void *)packet->data;
-	const struct bcl_frame_header *header = (const void *)(prefix + 1);
-	struct waiting *waiting = waiting_of(packet);
-	struct bcl_kmod_address source;
-	u32 length;
-
-	if (packet->len < PREFIX + BCL_FRAME_MIN)
-		return false;
-	length = bcl_get16(prefix->length);
-	if (length < BCL_FRAME_MIN || length > packet->len - PREFIX)
-		return false;
-	*card = bcl_get64(header->card);
-	*kind = header->kind;
-	ether_addr_copy(source.mac, eth_hdr(packet)->h_source);
-	source.hint = prefix->from;
-	waiting->source = source;
-	waiting->length = length;
-	return true;
-}
-
-/* Under rcu_read_lock(), as all handlers of packets. */
-static int packet_came(struct sk_buff *packet, struct net_device *dev,
-		       struct packet_type *type, struct net_device *original)
-{
-	struct bcl_kmod_host *host;
-	u64 card;
-	u8 kind;
-
-	packet = skb_share_check(packet, GFP_ATOMIC);
-	if (!packet)
-		return NET_RX_DROP;
-	if (packet->pkt_type != PACKET_HOST || skb_linearize(packet))
-		goto drop;
-	skb_orphan(packet);
-	skb_dst_drop(packet);
-	if (!read_headers(packet, &card, &kind))
-		goto drop;
-	if (!card && kind == BCL_FRAME_RESET) {
-		reset_all(packet);
-		return NET_RX_SUCCESS;
-	}
-	hlist_for_each_entry_rcu (host, &cards[hash_64(card, BUCKET_BITS)],
-				  hashed)
-		if (host->id == card && net_eq(host->net, dev_net(dev))) {
-			let_wait(host, packet);
-			return NET_RX_SUCCESS;
-		}
-drop:
-	kfree_skb(packet);
-	return NET_RX_DROP;
-}
-
-static struct packet_type packets = {
-	.type = htons(BCL_ETHERTYPE),
-	.func = packet_came,
-};
-
-void bcl_kmod_receive_init(void)
-{
-	dev_add_pack(&packets);
-}
-
-void bcl_kmod_receive_exit(void)
-{
-	dev_remove_pack(&packets);
-}
-
-/* ---- cards ---- */
-
-static bool is_taken(u64 id)
-{
-	struct bcl_kmod_host *host;
-
-	hlist_for_each_entry (host, &cards[hash_64(id, BUCKET_BITS)], hashed)
-		if (host->id == id)
-			return true;
-	return false;
+		hlist_for_each_entry_rcu (host, &cards[i], hashed)
+			call(host, arg);
 }
 
 void bcl_kmod_receive_open(struct bcl_kmod_host *host)
@@ -197,7 +106,7 @@ void bcl_kmod_receive_open(struct bcl_kmod_host *host)
 	spin_lock_bh(&cards_lock);
 	do
 		host->id = get_random_u64();
-	while (!host->id || is_taken(host->id));
+	while (!host->id || bcl_kmod_card(host->id));
 	hlist_add_head_rcu(&host->hashed,
 			   &cards[hash_64(host->id, BUCKET_BITS)]);
 	spin_unlock_bh(&cards_lock);
@@ -220,39 +129,81 @@ static bool is_like(struct sk_buff *a, struct sk_buff *b)
 		       sizeof(waiting_of(a)->source));
 }
 
-/* Take frames of one source from the queue, for one input. */
-static unsigned int take_burst(struct bcl_kmod_host *host,
-			       struct sk_buff_head *burst)
+/* The bytes of the packet in one piece. */
+static const u8 *bytes_of(struct bcl_kmod_host *host, struct sk_buff *packet)
 {
-	struct sk_buff *packet;
+	const struct waiting *waiting = waiting_of(packet);
+	u8 *flat = host->end[waiting->end].flat;
+
+	if (!skb_is_nonlinear(packet))
+		return packet->data;
+	if (!waiting->at)
+		skb_copy_bits(packet, 0, flat, packet->len);
+	return flat;
+}
+
+/* Append the packet's next frames to the n of an input. Returns their number.
+ */
+static unsigned int take_frames(struct bcl_kmod_host *host,
+				struct sk_buff *packet, unsigned int n)
+{
+	const u8 *bytes = bytes_of(host, packet);
+	struct waiting *waiting = waiting_of(packet);
+
+	host->count.joined += !waiting->at && waiting->frame < packet->len;
+	while (n < BCL_KMOD_BURST && waiting->at < packet->len) {
+		u32 length =
+			min(packet->len - waiting->at, (u32)waiting->frame);
+
+		host->burst[n++] = (struct bcl_rx_frame){
+			.head = bytes + waiting->at,
+			.head_len = length,
+		};
+		waiting->at += length;
+	}
+	return n;
+}
+
+/*
+ * Take frames of one source from the queue, for one input. A packet that has
+ * more frames stays in the queue, which only turns of the card empty. A packet
+ * in pieces has an input of its own, as its end has memory for one.
+ */
+static unsigned int take_burst(struct bcl_kmod_host *host,
+			       struct sk_buff_head *burst,
+			       struct sk_buff *first)
+{
+	struct sk_buff *packet = first;
 	unsigned int n = 0;
 
-	spin_lock(&host->in.lock);
-	while (n < BCL_KMOD_BURST && (packet = skb_peek(&host->in)) &&
-	       (!n || is_like(packet, skb_peek(burst)))) {
-		__skb_unlink(packet, &host->in);
+	do {
+		n = take_frames(host, packet, n);
+		if (waiting_of(packet)->at < packet->len)
+			break;
+		skb_unlink(packet, &host->in);
 		__skb_queue_tail(burst, packet);
-		host->burst[n++] = (struct bcl_rx_frame){
-			.head = packet->data + PREFIX,
-			.head_len = waiting_of(packet)->length,
-		};
-	}
-	spin_unlock(&host->in.lock);
+		if (skb_is_nonlinear(packet))
+			break;
+		packet = skb_peek(&host->in);
+	} while (n < BCL_KMOD_BURST && packet && !skb_is_nonlinear(packet) &&
+		 is_like(packet, first));
+	atomic_sub(n, &host->frames);
 	bcl_kmod_discharge(host->user, BCL_KMOD_FRAMES, n);
 	return n;
 }
 
-static void feed(struct bcl_kmod_host *host, const struct sk_buff_head *burst,
+static void feed(struct bcl_kmod_host *host, struct sk_buff *first,
 		 unsigned int n)
 {
-	const struct waiting *first = waiting_of(skb_peek(burst));
+	const struct waiting *waiting = waiting_of(first);
+	struct bcl_kmod_end *own = &host->end[waiting->end];
 	struct bcl_card_next next;
 
-	host->source = &first->source;
-	host->source_end = first->end;
-	host->end[first->end].wet = true;
-	bcl_card_frames(host->card, host->end[first->end].rail, host->burst, n,
-			ktime_get_ns(), BCL_KMOD_BUDGET, &next);
+	host->source = &waiting->source;
+	host->source_end = waiting->end;
+	own->wet = true;
+	bcl_card_frames(host->card, own->rail, host->burst, n, ktime_get_ns(),
+			BCL_KMOD_BUDGET, &next);
 	bcl_kmod_wants(host, &next);
 	host->source = NULL;
 }
@@ -261,13 +212,15 @@ bool bcl_kmod_receive(struct bcl_kmod_host *host)
 {
 	unsigned int left = BCL_KMOD_BUDGET, n;
 	struct sk_buff_head burst;
+	struct sk_buff *first;
 
 	while (left) {
-		__skb_queue_head_init(&burst);
-		n = take_burst(host, &burst);
-		if (!n)
+		first = skb_peek(&host->in);
+		if (!first)
 			return true;
-		feed(host, &burst, n);
+		__skb_queue_head_init(&burst);
+		n = take_burst(host, &burst, first);
+		feed(host, first, n);
 		__skb_queue_purge(&burst);
 		left -= min(left, n);
 	}

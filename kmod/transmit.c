@@ -5,48 +5,28 @@
  * pages may still lie in a queue of some device when the peer has the message,
  * and the process may write to the pages again.
  */
-#include <linux/etherdevice.h>
 #include <linux/skbuff.h>
 
-#include "host.h"
+#include "end.h"
 
-enum {
-	PREFIX = sizeof(struct bcl_ether_prefix),
-	HINTS = 32, /* fan-out hints that handshakes try */
-};
-
-struct target {
-	const struct bcl_kmod_address *address; /* NULL: not known */
-	unsigned int end;
-};
-
-static u8 kind_of(const u8 *head)
+static struct bcl_target target_of(struct bcl_kmod_host *host,
+				   unsigned int rail, u32 index,
+				   const struct bcl_tx_frame *frame)
 {
-	const struct bcl_frame_header *header = (const void *)head;
-
-	return header->kind & ~(BCL_FRAME_PCRC | BCL_FRAME_ASK);
-}
-
-static struct target target_of(struct bcl_kmod_host *host, unsigned int rail,
-			       u32 index, const struct bcl_tx_frame *frame)
-{
-	struct bcl_kmod_node *node = host->connecting;
-	struct target to = { NULL, 0 };
+	struct bcl_ways *ways = host->connecting;
 
 	if (index == BCL_NODE_NONE) {
 		if (host->source && host->end[host->source_end].rail == rail)
-			to = (struct target){ host->source, host->source_end };
-		return to;
+			return (struct bcl_target){ host->source,
+						    host->source_end };
+		return (struct bcl_target){ NULL, 0 };
 	}
-	if (index < BCL_KMOD_NODES && host->node[index].shown.known & 1 << rail)
-		node = &host->node[index];
-	if (!node || !(node->shown.known & 1 << rail))
-		return to;
-	if (kind_of(frame->head) == BCL_FRAME_HELLO)
-		to.address = bcl_kmod_hello_to(host, node, rail, &to.end);
-	else
-		to = (struct target){ &node->address[rail], node->end[rail] };
-	return to;
+	if (index < BCL_KMOD_NODES && host->node[index].ways.known & 1 << rail)
+		ways = &host->node[index].ways;
+	if (!ways)
+		return (struct bcl_target){ NULL, 0 };
+	return bcl_ways_target(
+		ways, rail, bcl_kmod_kind_of(frame->head) == BCL_FRAME_HELLO);
 }
 
 /* The payload of a frame or a run, read piece by piece. */
@@ -97,55 +77,36 @@ static void copy_next(struct source *source, u8 *to, u32 length)
 	}
 }
 
-/* A packet with the headers of Ethernet and prefix, and room for a frame of
- * `length` bytes. NULL: not to be sent. */
-static struct sk_buff *make_packet(struct bcl_kmod_host *host,
-				   const struct target *to, u32 length)
+unsigned int bcl_kmod_send(struct bcl_kmod_host *host, struct sk_buff *packet)
 {
-	const struct bcl_kmod_end *own = &host->end[to->end];
-	struct bcl_ether_prefix *prefix;
-	struct net_device *dev = own->barred ? NULL : own->dev;
-	struct sk_buff *packet = NULL;
+	struct net_device *dev = packet->dev;
+	bool taken = host->end[bcl_kmod_leaving(packet)->end].kind->send(
+		host, packet);
 
-	if (dev && PREFIX + length <= READ_ONCE(dev->mtu))
-		packet = alloc_skb(LL_RESERVED_SPACE(dev) + PREFIX + length +
-					   dev->needed_tailroom,
-				   GFP_ATOMIC | __GFP_NOWARN);
-	if (!packet) {
-		host->count.not_sent++;
-		return NULL;
-	}
-	skb_reserve(packet, LL_RESERVED_SPACE(dev));
-	skb_reset_network_header(packet);
-	prefix = skb_put_zero(packet, PREFIX);
-	prefix->length = bcl_put16(length);
-	prefix->to = to->address->hint;
-	prefix->from = BCL_KMOD_NO_HINT;
-	packet->dev = dev;
-	packet->protocol = htons(BCL_ETHERTYPE);
-	if (dev_hard_header(packet, dev, BCL_ETHERTYPE, to->address->mac,
-			    own->address.mac, packet->len) < 0) {
-		kfree_skb(packet);
-		host->count.not_sent++;
-		return NULL;
-	}
-	return packet;
+	dev_put(dev);
+	return !taken;
 }
 
-/* Handshakes also go to a second hint, all hints in turn; see wire/packet.c. */
-static void send_twice(struct bcl_kmod_host *host, struct sk_buff *packet)
+/* A packet with room for `length` bytes, in frames of `frame` bytes. NULL: not
+ * to be sent. */
+static struct sk_buff *make_packet(struct bcl_kmod_host *host,
+				   const struct bcl_target *to, u32 length,
+				   u32 frame)
 {
-	struct bcl_ether_prefix *prefix = (void *)skb_network_header(packet);
-	struct sk_buff *second;
+	struct bcl_kmod_end *own = &host->end[to->end];
+	struct sk_buff *packet = NULL;
 
-	if (prefix->to == BCL_KMOD_NO_HINT)
-		return;
-	second = skb_copy(packet, GFP_ATOMIC | __GFP_NOWARN);
-	if (!second)
-		return;
-	prefix = (void *)skb_network_header(second);
-	prefix->to = host->hello_turn++ % HINTS;
-	skb_queue_tail(&host->out, second);
+	if (own->dev && !own->barred)
+		packet = own->kind->begin(own, to->address, length, frame);
+	if (!packet)
+		return NULL;
+	dev_hold(packet->dev); /* until the packet is sent */
+	*bcl_kmod_leaving(packet) = (struct bcl_kmod_leaving){
+		.end = to->end,
+		.at = skb_tail_pointer(packet) - packet->head,
+	};
+	host->count.packets++;
+	return packet;
 }
 
 static void count_copied(struct bcl_kmod_host *host, u32 length)
@@ -154,7 +115,7 @@ static void count_copied(struct bcl_kmod_host *host, u32 length)
 	host->count.frames++;
 }
 
-static void send_frame(struct bcl_kmod_host *host, const struct target *to,
+static void send_frame(struct bcl_kmod_host *host, const struct bcl_target *to,
 		       struct bcl_tx_frame *frame)
 {
 	struct bcl_frame_header *header = (void *)frame->head;
@@ -165,9 +126,11 @@ static void send_frame(struct bcl_kmod_host *host, const struct target *to,
 
 	if (!find_parts(host, frame, &source))
 		return;
-	packet = make_packet(host, to, length);
-	if (!packet)
+	packet = make_packet(host, to, length, length);
+	if (!packet) {
+		host->count.not_sent++;
 		return;
+	}
 	at = skb_put(packet, length);
 	copy_next(&source, at + frame->head_len, length - frame->head_len);
 	memcpy(at + BCL_HEADERS_SIZE, frame->head + BCL_HEADERS_SIZE,
@@ -177,40 +140,80 @@ static void send_frame(struct bcl_kmod_host *host, const struct target *to,
 			0, at + BCL_HEADERS_SIZE, length - BCL_HEADERS_SIZE));
 	memcpy(at, frame->head, BCL_HEADERS_SIZE);
 	count_copied(host, length - frame->head_len);
-	if (kind_of(at) == BCL_FRAME_HELLO ||
-	    kind_of(at) == BCL_FRAME_HELLO_ACK)
-		send_twice(host, packet);
 	skb_queue_tail(&host->out, packet);
 }
 
-static void send_run(struct bcl_kmod_host *host, const struct target *to,
+/* ---- runs ---- */
+
+/* Append frame number i of the run to the packet. */
+static void put_frame(struct bcl_kmod_host *host,
+		      const struct bcl_tx_frame *run, unsigned int i,
+		      struct source *source, struct sk_buff *packet)
+{
+	u8 head[BCL_HEADERS_SIZE] __aligned(8);
+	u32 length = bcl_tx_run_head(run, i, head);
+	struct bcl_frame_header *header = (void *)head;
+	u8 *at = skb_put(packet, BCL_HEADERS_SIZE + length);
+
+	if (run->nparts)
+		copy_next(source, at + BCL_HEADERS_SIZE, length);
+	if (run->flags & BCL_TX_PCRC)
+		header->pcrc = bcl_put32(
+			bcl_kmod_crc32c(0, at + BCL_HEADERS_SIZE, length));
+	header->hcrc = bcl_put32(bcl_kmod_headers_crc(head) ^ run->seal);
+	memcpy(at, head, BCL_HEADERS_SIZE);
+	count_copied(host, length);
+}
+
+/* A packet for n frames of the run from number i on. */
+static struct sk_buff *make_for(struct bcl_kmod_host *host,
+				const struct bcl_target *to,
+				const struct bcl_tx_frame *run, unsigned int i,
+				unsigned int n)
+{
+	u32 payload = n * run->payload;
+	u32 length;
+
+	if (i + n == run->frames && run->nparts)
+		payload = bcl_tx_parts_length(run) - i * run->payload;
+	length = n * BCL_HEADERS_SIZE + payload;
+	return make_packet(host, to, length,
+			   n > 1 ? BCL_HEADERS_SIZE + run->payload : length);
+}
+
+/* The frames that one packet may hold. Without memory for several, each has a
+ * packet of its own. */
+static unsigned int count_together(const struct bcl_kmod_end *own,
+				   const struct bcl_tx_frame *run)
+{
+	u32 frame = BCL_HEADERS_SIZE + run->payload;
+
+	return own->kind ? max(own->kind->several / frame, 1u) : 1;
+}
+
+static void send_run(struct bcl_kmod_host *host, const struct bcl_target *to,
 		     const struct bcl_tx_frame *run)
 {
+	unsigned int together = count_together(&host->end[to->end], run);
+	unsigned int i = 0, end;
+	struct sk_buff *packet;
 	struct source source;
-	unsigned int i;
 
 	if (!find_parts(host, run, &source))
 		return;
-	for (i = 0; i < run->frames; i++) {
-		u8 head[BCL_HEADERS_SIZE] __aligned(8);
-		u32 length = bcl_tx_run_head(run, i, head);
-		struct bcl_frame_header *header = (void *)head;
-		struct sk_buff *packet =
-			make_packet(host, to, BCL_HEADERS_SIZE + length);
-		u8 *at;
-
-		if (!packet)
-			return; /* this frame and the rest are lost */
-		at = skb_put(packet, BCL_HEADERS_SIZE + length);
-		if (run->nparts)
-			copy_next(&source, at + BCL_HEADERS_SIZE, length);
-		if (run->flags & BCL_TX_PCRC)
-			header->pcrc = bcl_put32(bcl_kmod_crc32c(
-				0, at + BCL_HEADERS_SIZE, length));
-		header->hcrc =
-			bcl_put32(bcl_kmod_headers_crc(head) ^ run->seal);
-		memcpy(at, head, BCL_HEADERS_SIZE);
-		count_copied(host, length);
+	while (i < run->frames) {
+		together = min(together, run->frames - i);
+		packet = make_for(host, to, run, i, together);
+		if (!packet && together > 1) {
+			together = 1;
+			packet = make_for(host, to, run, i, 1);
+		}
+		if (!packet) {
+			host->count.not_sent += run->frames - i;
+			return;
+		}
+		for (end = i + together; i < end; i++)
+			put_frame(host, run, i, &source, packet);
 		skb_queue_tail(&host->out, packet);
 	}
 }
@@ -219,7 +222,7 @@ unsigned int bcl_kmod_transmit(void *arg, unsigned int rail, u32 node,
 			       struct bcl_tx_frame *frame)
 {
 	struct bcl_kmod_host *host = arg;
-	const struct target to = target_of(host, rail, node, frame);
+	const struct bcl_target to = target_of(host, rail, node, frame);
 
 	if (!to.address)
 		host->count.no_address += frame->frames;
@@ -232,8 +235,8 @@ unsigned int bcl_kmod_transmit(void *arg, unsigned int rail, u32 node,
 
 /*
  * A single thread at a time sends, so that frames leave in order. The sending
- * thread takes the frames of all threads. If the device refuses a frame, the
- * frame is lost, as on the wire.
+ * thread takes the frames of all threads. A packet that the system
+ * refuses is lost, as on the wire.
  */
 void bcl_kmod_flush(struct bcl_kmod_host *host)
 {
@@ -246,8 +249,7 @@ void bcl_kmod_flush(struct bcl_kmod_host *host)
 		if (test_and_set_bit(0, &host->sending))
 			return;
 		while ((packet = skb_dequeue(&host->out)))
-			host->not_taken +=
-				bcl_kmod_fault_send(&host->fault, packet);
+			host->not_taken += bcl_kmod_fault_send(host, packet);
 		clear_bit_unlock(0, &host->sending);
 		smp_mb__after_atomic();
 	}

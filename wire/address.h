@@ -11,10 +11,6 @@
 
 #include "wire/rail.h"
 
-enum {
-	BCL_WIRES_MAX = 6, /* wire addresses in an address blob */
-};
-
 /* An address blob, unpacked. */
 struct bcl_address {
 	uint64_t host; /* hash of host name, boot id and BCL_NODE */

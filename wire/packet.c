@@ -261,7 +261,7 @@ static bool parse_frame(struct packet *packet, const struct tpacket2_hdr *slot,
 	if (in->prefix.to != NO_HINT)
 		learn_hint(packet, in->prefix.to, header.hcrc);
 	source->kind = BCL_WIRE_PACKET;
-	source->length = 7;
+	source->length = bcl_wire_length(source->kind);
 	memcpy(source->bytes, in->ether.h_source, 6);
 	source->bytes[6] = in->prefix.from;
 	*rx = (struct bcl_rx_frame){ .head = in->frame,

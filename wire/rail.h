@@ -25,13 +25,6 @@ struct bcl_counter_page;
 struct bcl_env;
 struct bcl_rail;
 
-/* Where peers reach a card on one wire. The bytes are in network byte order. */
-struct bcl_wire_address {
-	uint8_t kind; /* enum bcl_wire_kind */
-	uint8_t length;
-	uint8_t bytes[22];
-};
-
 struct bcl_rail_limits {
 	uint32_t mtu;	 /* largest frame */
 	uint32_t burst;	 /* equal frames worth one call */

@@ -37,13 +37,12 @@ void bcl_udp_from_system(const struct sockaddr_storage *storage,
 	*address = (struct bcl_wire_address){ 0 };
 	if (storage->ss_family == AF_INET) {
 		address->kind = BCL_WIRE_UDP4;
-		address->length = 6;
 		memcpy(address->bytes, &in4->sin_addr, 4);
 		memcpy(address->bytes + 4, &in4->sin_port, 2);
 	} else {
 		address->kind = BCL_WIRE_UDP6;
-		address->length = 18;
 		memcpy(address->bytes, &in6->sin6_addr, 16);
 		memcpy(address->bytes + 16, &in6->sin6_port, 2);
 	}
+	address->length = bcl_wire_length(address->kind);
 }

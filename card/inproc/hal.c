@@ -186,12 +186,11 @@ static enum bcl_dma_result hal_atomic(void *arg, enum bcl_atomic_op op,
 
 /* ---- frames ---- */
 
-static struct bcl_inproc_target to_source(const struct bcl_inproc *host,
-					  unsigned rail)
+static struct bcl_target to_source(const struct bcl_inproc *host, unsigned rail)
 {
 	if (!host->source || host->ends[host->source_end].number != rail)
-		return (struct bcl_inproc_target){ NULL, 0 };
-	return (struct bcl_inproc_target){ host->source, host->source_end };
+		return (struct bcl_target){ NULL, 0 };
+	return (struct bcl_target){ host->source, host->source_end };
 }
 
 static bool is_hello(const struct bcl_tx_frame *frame)
@@ -201,22 +200,19 @@ static bool is_hello(const struct bcl_tx_frame *frame)
 	return (header->kind & ~BCL_FRAME_PCRC) == BCL_FRAME_HELLO;
 }
 
-static struct bcl_inproc_target target_of(struct bcl_inproc *host,
-					  unsigned rail, uint32_t index,
-					  const struct bcl_tx_frame *frame)
+static struct bcl_target target_of(struct bcl_inproc *host, unsigned rail,
+				   uint32_t index,
+				   const struct bcl_tx_frame *frame)
 {
-	struct bcl_inproc_node *node = host->connecting;
+	struct bcl_ways *ways = host->connecting;
 
 	if (index == BCL_NODE_NONE)
 		return to_source(host, rail);
-	if (index < host->nnodes && host->nodes[index].shown.known & 1 << rail)
-		node = &host->nodes[index];
-	if (!node || !(node->shown.known & 1 << rail))
-		return (struct bcl_inproc_target){ NULL, 0 };
-	if (is_hello(frame))
-		return bcl_inproc_hello_to(host, node, rail);
-	return (struct bcl_inproc_target){ &node->address[rail],
-					   node->end[rail] };
+	if (index < host->nnodes && host->nodes[index].ways.known & 1u << rail)
+		ways = &host->nodes[index].ways;
+	if (!ways)
+		return (struct bcl_target){ NULL, 0 };
+	return bcl_ways_target(ways, rail, is_hello(frame));
 }
 
 /* Store the checksum of all bytes after the headers in the frame header. */
@@ -396,7 +392,7 @@ hal_transmit(void *arg, unsigned rail, uint32_t node,
 	     struct bcl_tx_frame *frame)
 {
 	struct bcl_inproc *host = arg;
-	const struct bcl_inproc_target to = target_of(host, rail, node, frame);
+	const struct bcl_target to = target_of(host, rail, node, frame);
 	struct bcl_inproc_end *own = &host->ends[to.end];
 	unsigned taken = 1;
 
@@ -420,16 +416,11 @@ static void hal_learn(void *arg, uint32_t index, unsigned rail)
 {
 	struct bcl_inproc *host = arg;
 	struct bcl_inproc_end *own = &host->ends[host->source_end];
-	struct bcl_inproc_node *node;
 
 	if (index >= host->nnodes || !host->source || own->number != rail)
 		return;
-	node = &host->nodes[index];
-	node->address[rail] = *host->source;
-	node->end[rail] = (uint8_t)host->source_end;
-	node->turn[rail] = 0;
-	node->proved |= (uint8_t)(1 << rail);
-	node->shown.known |= (uint8_t)(1 << rail);
+	bcl_ways_learn(&host->nodes[index].ways, rail, host->source_end,
+		       host->source);
 	host->grown |= !own->used;
 	own->used = true;
 }
@@ -471,7 +462,7 @@ static void hal_node(void *arg, uint32_t index, uint64_t card,
 		bcl_inproc_alive(state) - bcl_inproc_alive(node->shown.state);
 	atomic_store_explicit(&host->base.alive, count, memory_order_relaxed);
 	if (state != BCL_NODE_UP)
-		node->proved = 0;
+		node->ways.proved = 0;
 	bcl_host_node_set(&node->shown, generation, state, status);
 	if (host->trace)
 		bcl_journal_node(&host->journal, card, state, status);
@@ -547,6 +538,7 @@ static void sink_gone(void *arg, unsigned end,
 		      enum bcl_status why)
 {
 	struct bcl_inproc *host = arg;
+	unsigned rail = host->ends[end].number;
 	struct bcl_card_next next;
 	uint32_t i;
 
@@ -554,9 +546,9 @@ static void sink_gone(void *arg, unsigned end,
 		struct bcl_inproc_node *node = &host->nodes[i];
 
 		if (!bcl_inproc_alive(node->shown.state) ||
-		    !bcl_inproc_refused(host, node, end, address))
+		    !bcl_ways_refused(&node->ways, rail, end, address))
 			continue;
-		bcl_card_node_gone(host->card, i, host->ends[end].number, why,
+		bcl_card_node_gone(host->card, i, rail, why,
 				   bcl_inproc_now(host), BCL_INPROC_BUDGET,
 				   &next);
 		bcl_inproc_wants(host, &next);

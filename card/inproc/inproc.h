@@ -34,17 +34,8 @@ enum {
 
 /* The host's knowledge of a node. The card gave the index. */
 struct bcl_inproc_node {
-	struct bcl_host_node shown;
-	uint8_t proved; /* bit r: proved at address[r] by end[r] */
-	uint8_t nways;
-	uint8_t end[BCL_RAILS_MAX]; /* our end, and the node's address: */
-	struct bcl_wire_address address[BCL_RAILS_MAX];
-	/* HELLO frames of a rail go to its ways in turn until the node
-	 * answers. */
-	struct bcl_wire_address wire[BCL_WIRES_MAX];
-	struct bcl_host_way way[BCL_HOST_WAYS];
-	uint8_t turn[BCL_RAILS_MAX];
-	uint64_t refused; /* bit w: way[w] was, since the last CONNECT */
+	struct bcl_host_node shown; /* without `known` and `ends` */
+	struct bcl_ways ways;
 };
 
 /*
@@ -130,8 +121,8 @@ struct bcl_inproc {
 	const struct bcl_wire_address *source;
 	unsigned source_end;
 
-	/* the node of the CONNECT in progress */
-	struct bcl_inproc_node *connecting;
+	/* to the node of the CONNECT in progress */
+	struct bcl_ways *connecting;
 
 	struct bcl_inproc_node *nodes; /* by index; a node may lack an entry */
 	uint32_t nnodes;
@@ -144,12 +135,6 @@ struct bcl_inproc {
 	struct bcl_host_ops ops;
 	void *arena;
 	uint32_t arena_size;
-};
-
-/* The destination of a frame, and the end by which the frame leaves. */
-struct bcl_inproc_target {
-	const struct bcl_wire_address *address; /* NULL: not known */
-	unsigned end;
 };
 
 static inline struct bcl_inproc *bcl_inproc_of(struct bcl_host *host)
@@ -283,16 +268,6 @@ enum bcl_status bcl_inproc_connect(struct bcl_host *host,
 				   const struct bcl_address *address,
 				   const struct bcl_host_way *ways, unsigned n,
 				   uint32_t *index, struct bcl_host_node *node);
-/* The destination of the next HELLO for the rail: first the address where the
- * node was reached, or the likely way; then each way in turn. */
-struct bcl_inproc_target bcl_inproc_hello_to(const struct bcl_inproc *host,
-					     struct bcl_inproc_node *node,
-					     unsigned rail);
-/* The network refused frames from the end to the address. Returns true if no
- * way of the node's rail is left. */
-bool bcl_inproc_refused(const struct bcl_inproc *host,
-			struct bcl_inproc_node *node, unsigned end,
-			const struct bcl_wire_address *address);
 uint32_t bcl_inproc_node(struct bcl_host *host, uint32_t index,
 			 struct bcl_host_node *node);
 enum bcl_status bcl_inproc_node_info(struct bcl_host *host, uint32_t index,

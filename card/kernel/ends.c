@@ -14,9 +14,6 @@
 
 enum {
 	RAILS_PER_KIND = 2, /* as in-process */
-	PACKET_LENGTH = 7,  /* bytes of addresses, see enum bcl_wire_kind */
-	UDP4_LENGTH = 6,
-	UDP6_LENGTH = 18,
 	IP4_LENGTH = 4,
 	IP6_LENGTH = 16,
 };
@@ -39,14 +36,6 @@ static const struct bcl_interface *interface_of(const struct chosen *chosen,
 	return &chosen->all.list[chosen->choice[i].interface];
 }
 
-/* The wire address as it will be when the card has opened the end. */
-static uint8_t length_of(unsigned kind)
-{
-	if (kind == BCL_WIRE_PACKET)
-		return PACKET_LENGTH;
-	return kind == BCL_WIRE_UDP4 ? UDP4_LENGTH : UDP6_LENGTH;
-}
-
 /* True if peers can be told one end of this kind more. */
 static bool find_room(const struct bcl_device_open *open, unsigned kind)
 {
@@ -56,8 +45,8 @@ static bool find_room(const struct bcl_device_open *open, unsigned kind)
 	if (open->nends == BCL_DEVICE_ENDS)
 		return false;
 	for (e = 0; e < open->nends; e++)
-		wires[e].length = length_of(open->end[e].kind);
-	wires[e].length = length_of(kind);
+		wires[e] = open->end[e].address;
+	wires[e].length = bcl_wire_length(kind);
 	return bcl_address_fits(wires, e + 1);
 }
 
@@ -67,8 +56,9 @@ static void want_end(struct bcl_kernel *host, struct bcl_device_open *open,
 {
 	open->end[open->nends] = (struct bcl_device_end){
 		.interface = interface->index,
-		.kind = (uint8_t)kind,
 		.rail = (uint8_t)rail,
+		.address = { .kind = (uint8_t)kind,
+			     .length = bcl_wire_length(kind) },
 	};
 	memcpy(host->interface[open->nends++], interface->name,
 	       sizeof(host->interface[0]));
@@ -120,8 +110,8 @@ static void want_udp_ends(struct bcl_kernel *host, struct bcl_device_open *open,
 		if (rail == BCL_RAILS_MAX)
 			rail = first + interfaces++ % RAILS_PER_KIND;
 		want_end(host, open, own, kind, rail);
-		end->length = ip->family == 4 ? IP4_LENGTH : IP6_LENGTH;
-		memcpy(end->address, ip->bytes, end->length);
+		memcpy(end->address.bytes, ip->bytes,
+		       ip->family == 4 ? IP4_LENGTH : IP6_LENGTH);
 	}
 }
 
@@ -165,12 +155,13 @@ static void describe_end(const struct bcl_device_end *end,
 	if (end->refused)
 		snprintf(line, BCL_HOST_LINE,
 			 "%s on %s: the kernel's card does not take it: %s",
-			 name_of(end->kind), interface,
+			 name_of(end->address.kind), interface,
 			 bcl_log_reason(end->refused));
 	else
 		snprintf(line, BCL_HOST_LINE,
 			 "rail %u: %s on %s: in the kernel, frames of %u bytes",
-			 end->rail, name_of(end->kind), interface, end->mtu);
+			 end->rail, name_of(end->address.kind), interface,
+			 end->mtu);
 }
 
 void bcl_kernel_show_ends(struct bcl_kernel *host,
@@ -182,7 +173,6 @@ void bcl_kernel_show_ends(struct bcl_kernel *host,
 
 	for (e = 0; e < open->nends; e++) {
 		const struct bcl_device_end *end = &open->end[e];
-		struct bcl_host_end *shown = &base->end[base->nends];
 		char interface[sizeof(host->interface[0])];
 
 		/* A copy, so that the compiler sees that it is not the line. */
@@ -190,17 +180,16 @@ void bcl_kernel_show_ends(struct bcl_kernel *host,
 		describe_end(end, interface, base->line[base->nlines++]);
 		if (end->refused)
 			continue;
-		host->end_of[base->nends++] = (uint8_t)e;
+		host->end_of[base->nends] = (uint8_t)e;
 		up |= (uint32_t)(end->up != 0) << e;
-		*shown = (struct bcl_host_end){
-			.address = { .kind = end->kind, .length = end->length },
+		base->end[base->nends++] = (struct bcl_host_end){
+			.address = end->address,
 			.rail = end->rail,
-			.kind = name_of(end->kind),
+			.kind = name_of(end->address.kind),
 			.interface = host->interface[e],
 			.fd = -1,
 			.partner_fd = -1,
 		};
-		memcpy(shown->address.bytes, end->address, end->length);
 	}
 	atomic_store_explicit(&host->up, up, memory_order_relaxed);
 }

@@ -7,21 +7,6 @@
 
 #include "wire/address.h"
 
-static void name_wires(struct bcl_device_connect *call,
-		       const struct bcl_address *address)
-{
-	unsigned i;
-
-	call->nwires = address->nwires;
-	for (i = 0; i < address->nwires; i++) {
-		const struct bcl_wire_address *wire = &address->wire[i];
-
-		call->wire[i].kind = wire->kind;
-		call->wire[i].length = wire->length;
-		memcpy(call->wire[i].bytes, wire->bytes, sizeof(wire->bytes));
-	}
-}
-
 enum bcl_status bcl_kernel_connect(struct bcl_host *base,
 				   const struct bcl_address *address,
 				   const struct bcl_host_way *ways, unsigned n,
@@ -30,13 +15,14 @@ enum bcl_status bcl_kernel_connect(struct bcl_host *base,
 	const struct bcl_kernel *host = bcl_kernel_of(base);
 	struct bcl_device_connect call = {
 		.card = address->card,
+		.nwires = address->nwires,
 		.nways = n,
 	};
 	enum bcl_status status;
 	unsigned i;
 
 	memcpy(call.key, address->key, sizeof(call.key));
-	name_wires(&call, address);
+	memcpy(call.wire, address->wire, sizeof(call.wire));
 	for (i = 0; i < n; i++) {
 		call.way[i].end = host->end_of[ways[i].end];
 		call.way[i].wire = ways[i].wire;

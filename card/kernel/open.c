@@ -57,6 +57,39 @@ static enum bcl_status check_settings(const struct bcl_config *config,
 	return BCL_ERR_UNSUPPORTED;
 }
 
+static bool may_lock(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_NONE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	bool locked;
+
+	if (memory == MAP_FAILED)
+		return false;
+	locked = !mlock2(memory, size, MLOCK_ONFAULT);
+	munmap(memory, size);
+	return locked;
+}
+
+/*
+ * The card keeps the pages of messages in place, which counts as locked memory,
+ * and a message beyond the limit of the process fails. The card in the process
+ * has no such limit, so "auto" takes the card in the kernel only where the
+ * limit is no less than the memory of the machine.
+ */
+static enum bcl_status check_limit(const struct bcl_config *config,
+				   char why[BCL_HOST_WHY])
+{
+	size_t memory =
+		(size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+
+	if (strcmp(config->card, "auto") || may_lock(memory))
+		return BCL_OK;
+	snprintf(why, BCL_HOST_WHY,
+		 "the limit of locked memory (ulimit -l) is below the memory "
+		 "of this machine, and the kernel's card locks messages");
+	return BCL_ERR_UNSUPPORTED;
+}
+
 static enum bcl_status map_news(struct bcl_kernel *host)
 {
 	void *news;
@@ -179,6 +212,8 @@ enum bcl_status bcl_kernel_open(const struct bcl_host_setup *setup,
 	status = check_settings(setup->config, why);
 	if (!status)
 		status = open_device(host, why);
+	if (!status)
+		status = check_limit(setup->config, why);
 	if (!status)
 		status = open_card(host, why);
 	if (status)

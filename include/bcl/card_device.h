@@ -54,8 +54,7 @@
 
 enum {
 	BCL_DEVICE_ENDS = 6,
-	BCL_DEVICE_ADDRESS = 22, /* bytes of an address on a wire */
-	BCL_DEVICE_WAYS = 36,
+	BCL_DEVICE_WAYS = BCL_DEVICE_ENDS * BCL_WIRES_MAX,
 	BCL_DEVICE_PORTS = 16,	       /* of a card */
 	BCL_DEVICE_NAME = 16,	       /* bytes of an interface's name */
 	BCL_DEVICE_CERTAIN = 1u << 31, /* chance of a fault */
@@ -66,15 +65,13 @@ struct bcl_device_end {
 	uint32_t interface; /* index of the interface */
 	uint32_t mtu;	    /* set by the card: bytes of the longest frame */
 	uint8_t rail;	    /* of the card */
-	uint8_t kind;	    /* enum bcl_wire_kind */
 	uint8_t up;	    /* set by the card: the interface works */
-	uint8_t length;	    /* of the address */
-	/*
-	 * UDP: the process gives the interface's IP address, and the card
-	 * appends the number of its UDP port. PACKET: set by the card.
-	 */
-	uint8_t address[BCL_DEVICE_ADDRESS];
 	uint8_t spare[2];
+	/*
+	 * The process gives the kind; and for UDP the IP address, which is one
+	 * of the interface. The card sets the rest.
+	 */
+	struct bcl_wire_address address;
 	int32_t refused; /* set by the card: errno, if the end cannot be used */
 };
 
@@ -110,10 +107,7 @@ struct bcl_device_connect {
 	uint64_t card;
 	uint8_t key[BCL_KEY_SIZE];
 	uint32_t nwires, nways;
-	struct {
-		uint8_t kind, length;
-		uint8_t bytes[BCL_DEVICE_ADDRESS];
-	} wire[BCL_DEVICE_ENDS];
+	struct bcl_wire_address wire[BCL_WIRES_MAX];
 	struct {
 		uint8_t end, wire;
 	} way[BCL_DEVICE_WAYS];
@@ -155,6 +149,8 @@ struct bcl_device_counters {
 	uint64_t bytes_copied_out; /* to build frames of */
 	uint64_t bytes_copied_in;  /* from frames to memory */
 	uint64_t doorbells, frames, no_address, dma_refused;
+	uint64_t packets;    /* that had the frames: one may have several */
+	uint64_t joined;     /* packets that came with several frames */
 	uint64_t not_sent;   /* frames: no memory, too long, or no device */
 	uint64_t queue_full; /* frames that found no room to wait for the card
 			      */

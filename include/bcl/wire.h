@@ -186,13 +186,39 @@ static inline struct bcl_le64 bcl_put64(uint64_t v)
 
 #endif
 
-/* Kinds of wire, and the bytes of an address on each. */
+/* Kinds of wire, and the bytes of an address on each, in network byte order. */
 enum bcl_wire_kind {
 	BCL_WIRE_UDP4 = 1,   /* IPv4 address 4, port 2: 6 bytes */
 	BCL_WIRE_UDP6 = 2,   /* IPv6 address 16, port 2: 18 bytes */
 	BCL_WIRE_PACKET = 3, /* MAC address 6, fan-out hint 1: 7 bytes */
 	BCL_WIRE_SIM = 4,
 };
+
+enum {
+	BCL_WIRES_MAX = 6, /* that a card tells to its peers */
+};
+
+/* Where peers reach a card on one wire. Bytes beyond the length are 0. */
+struct bcl_wire_address {
+	uint8_t kind; /* enum bcl_wire_kind */
+	uint8_t length;
+	uint8_t bytes[22];
+};
+
+/* Returns the bytes of an address of a wire outside a simulation; 0: there is
+ * no such kind. */
+static inline uint8_t bcl_wire_length(unsigned kind)
+{
+	switch (kind) {
+	case BCL_WIRE_UDP4:
+		return 6;
+	case BCL_WIRE_UDP6:
+		return 18;
+	case BCL_WIRE_PACKET:
+		return 7;
+	}
+	return 0;
+}
 
 /*
  * On Ethernet this prefix stands before the frame. `to` and `from` are hints

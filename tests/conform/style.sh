@@ -40,7 +40,7 @@ done
 for file in "${code[@]}"; do
 	case $file in
 	kmod/*.[ch]|nicfw/*.[ch]|base/*.[ch]|include/bcl/wire.h|include/bcl/card_abi.h|\
-	include/bcl/card_device.h|include/bcl/status.h)
+	include/bcl/card_device.h|include/bcl/status.h|card/ways.[ch])
 		licence='MIT OR GPL-2.0-only' ;;
 	*)
 		licence='MIT' ;;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The card in the kernel, without a kernel module: the test has its own open()
- * and ioctl(), and a file of memory serves as the device. The test finds the
- * library's calls of the device, and the library's choice of a card.
+ * The card in the kernel, without a kernel module: the test has its own open(),
+ * ioctl() and mlock2(), and a file of memory serves as the device. The test
+ * finds the library's calls of the device, and the library's choice of a card.
  */
 #include "unit.h"
 
@@ -35,6 +35,7 @@ enum {
 	CARD = 0xcafe,
 	SEAT = 3,
 	MTU = 1368,
+	UDP_PORT = 77, /* low byte */
 	STATE = BCL_NODE_CONNECTING,
 };
 
@@ -47,6 +48,7 @@ static struct device {
 	int no_call;		/* errno of OPEN */
 	enum bcl_status status; /* of OPEN */
 	bool refuses;		/* all ends */
+	bool limited;		/* no memory may be locked */
 	enum bcl_status room;	/* of MEMORY */
 	int no_room;		/* errno of MEMORY */
 	/* arguments of the library's calls: */
@@ -63,6 +65,15 @@ static struct device {
 } device = { .error = ENOENT, .fd = -1, .end_up = true };
 
 static struct bcl_context *context;
+
+int mlock2(const void *memory, size_t size, unsigned flags)
+{
+	(void)memory;
+	(void)size;
+	need(flags == MLOCK_ONFAULT);
+	errno = ENOMEM;
+	return device.limited ? -1 : 0;
+}
 
 /* Room for the news, and for the parts of a port at SEAT. */
 static int make_device(void)
@@ -109,7 +120,7 @@ static int answer_open(struct bcl_device_open *open)
 		end->refused = device.refuses ? EPROTONOSUPPORT : 0;
 		end->mtu = MTU;
 		end->up = 1;
-		end->length += 2;
+		end->address.bytes[5] = UDP_PORT;
 	}
 	open->card = CARD;
 	device.opened = *open;
@@ -313,6 +324,34 @@ START_TEST(faults_need_the_process)
 }
 END_TEST
 
+/* A message that the kernel cannot keep in place would fail. */
+START_TEST(auto_needs_locked_memory)
+{
+	device.error = 0;
+	device.limited = true;
+	need_fallback("ulimit -l", 1);
+	ck_assert_int_eq(open_context("kernel"), BCL_OK);
+	ck_assert_ptr_eq(context->card->ops, &bcl_host_kernel);
+	bcl_close(context);
+}
+END_TEST
+
+START_TEST(auto_takes_the_kernel)
+{
+	device.error = 0;
+	ck_assert_int_eq(open_context("auto"), BCL_OK);
+	ck_assert_ptr_eq(context->card->ops, &bcl_host_kernel);
+	ck_assert_str_eq(context->which_card, "in the kernel");
+	ck_assert_uint_eq(lines, 0);
+	bcl_close(context);
+	unsetenv("BCL_CARD"); /* the same is the default */
+	ck_assert_int_eq(bcl_context_open(&bcl_env_linux, NULL, -1, &context),
+			 BCL_OK);
+	ck_assert_ptr_eq(context->card->ops, &bcl_host_kernel);
+	bcl_close(context);
+}
+END_TEST
+
 static void open_on_device(void)
 {
 	device.error = 0;
@@ -335,6 +374,7 @@ START_TEST(a_context)
 	ck_assert_uint_eq(host->nends, 1);
 	ck_assert_str_eq(host->end[0].interface, "lo");
 	ck_assert_uint_eq(host->end[0].address.length, 6);
+	ck_assert_uint_eq(host->end[0].address.bytes[5], UDP_PORT);
 	ck_assert_uint_eq(device.opened.peer_timeout,
 			  context->config.peer_timeout);
 	/* The library waits for nothing but wake-ups. */
@@ -478,10 +518,10 @@ static struct bcl_host *make_host(void)
 	unsigned e;
 
 	for (e = 0; e < open.nends; e++) {
-		open.end[e].kind = e ? BCL_WIRE_UDP4 : BCL_WIRE_PACKET;
+		open.end[e].address.kind = e ? BCL_WIRE_UDP4 : BCL_WIRE_PACKET;
 		open.end[e].rail = (uint8_t)e;
-		open.end[e].length = 6;
-		open.end[e].address[3] = (uint8_t)e;
+		open.end[e].address.length = 6;
+		open.end[e].address.bytes[3] = (uint8_t)e;
 		snprintf(made.interface[e], sizeof(made.interface[e]), "eth%u",
 			 e);
 	}
@@ -604,6 +644,8 @@ int main(void)
 	tcase_add_test(tcase, too_many_cards_of_the_user);
 	tcase_add_test(tcase, no_end_is_taken);
 	tcase_add_test(tcase, faults_need_the_process);
+	tcase_add_test(tcase, auto_needs_locked_memory);
+	tcase_add_test(tcase, auto_takes_the_kernel);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("calls");
 	tcase_add_test(tcase, a_context);

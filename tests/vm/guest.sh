@@ -92,7 +92,7 @@ vm_modules() {
 # vm_bcl: build $scratch/kmod/bcl.ko, from copies: the tree may be read-only, and
 # others build there
 vm_bcl() {
-	cp -r kmod nicfw include base "$scratch/"
+	cp -r kmod nicfw card include base "$scratch/"
 	vm_modules "$headers" "$scratch/kmod"
 }
 

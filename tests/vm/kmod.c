@@ -3,7 +3,9 @@
  * Tests of the kernel module bcl.ko, by its calls alone, as the first program
  * of a guest: two cards of one process, on the two interfaces that are the
  * arguments, and processes that are killed. Further arguments: "pcrc", cards
- * want payload checksums; "remove", the interfaces may be removed in the end.
+ * want payload checksums; "remove", the interfaces may be removed in the end;
+ * "udp4" and "udp6", by UDP rather than Ethernet; "messages", nothing but
+ * messages, and a process that is killed.
  */
 #define _GNU_SOURCE
 
@@ -290,14 +292,23 @@ static void test_wrong_before_open(const char *interface)
 	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) < 0 && errno == EINVAL);
 	argument.nends = 0;
 	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_ERR_NORAIL);
-	argument.nends = 3;
+	argument.nends = 5;
 	argument.end[0].interface = 12345;
-	argument.end[1].kind = BCL_WIRE_UDP4;
+	argument.end[1].interface = argument.end[4].interface =
+		if_nametoindex(interface);
+	argument.end[1].address =
+		(struct bcl_wire_address){ BCL_WIRE_UDP4, 6, { 192, 0, 2, 1 } };
 	argument.end[2].rail = BCL_RAILS_MAX;
+	argument.end[3].address.kind = 200;
+	argument.end[4].address = (struct bcl_wire_address){
+		BCL_WIRE_UDP6, 18, { 0x20, 1, 0xd, 0xb8 }
+	};
 	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_ERR_NORAIL);
 	CHECK(argument.end[0].refused == ENODEV);
-	CHECK(argument.end[1].refused == EPROTONOSUPPORT);
+	CHECK(argument.end[1].refused == EADDRNOTAVAIL);
 	CHECK(argument.end[2].refused == EINVAL);
+	CHECK(argument.end[3].refused == EPROTONOSUPPORT);
+	CHECK(argument.end[4].refused == EADDRNOTAVAIL);
 	argument = open_argument(interface);
 	argument.peer_timeout = 0;
 	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_ERR_ARG);
@@ -351,6 +362,9 @@ static void test_wrong_calls(struct user *a, const struct user *b)
 	CHECK(ioctl(a->fd, BCL_DEVICE_CONNECT, &connect) < 0);
 	connect = connect_argument(b);
 	connect.wire[0].length = 22;
+	CHECK(ioctl(a->fd, BCL_DEVICE_CONNECT, &connect) < 0);
+	connect.wire[0].kind ^= BCL_WIRE_UDP4 ^ BCL_WIRE_PACKET;
+	connect.wire[0].length = bcl_wire_length(connect.wire[0].kind);
 	CHECK(ioctl(a->fd, BCL_DEVICE_CONNECT, &connect) < 0);
 	connect = connect_argument(b);
 	connect.card = a->open.card;
@@ -726,62 +740,201 @@ static void test_removal(struct user *a, const char *interface)
 	CHECK(a->open.end[0].up == 0);
 }
 
+/* ---- UDP ---- */
+
+static socklen_t socket_address(const struct bcl_wire_address *from,
+				struct sockaddr_storage *to)
+{
+	struct sockaddr_in *in4 = (void *)to;
+	struct sockaddr_in6 *in6 = (void *)to;
+
+	memset(to, 0, sizeof(*to));
+	if (from->kind == BCL_WIRE_UDP4) {
+		in4->sin_family = AF_INET;
+		memcpy(&in4->sin_addr, from->bytes, 4);
+		memcpy(&in4->sin_port, from->bytes + 4, 2);
+		return sizeof(*in4);
+	}
+	in6->sin6_family = AF_INET6;
+	memcpy(&in6->sin6_addr, from->bytes, 16);
+	memcpy(&in6->sin6_port, from->bytes + 16, 2);
+	return sizeof(*in6);
+}
+
+/* A stranger sends datagrams of all lengths to the card, alone and joined, and
+ * the card drops the datagrams. */
+static void test_stranger(struct user *a, struct user *b)
+{
+	static uint8_t bytes[65000];
+	struct sockaddr_storage to;
+	socklen_t length = socket_address(&b->open.end[0].address, &to);
+	int fd = socket(to.ss_family, SOCK_DGRAM, 0), segment = 700;
+	size_t size;
+
+	CHECK(fd >= 0);
+	fill(bytes, sizeof(bytes), 1);
+	for (size = 0; size <= sizeof(bytes); size += size < 300 ? 1 : 997) {
+		bytes[0] = (uint8_t)BCL_WIRE_MAGIC;
+		bytes[1] = BCL_WIRE_MAGIC >> 8;
+		CHECK(sendto(fd, bytes, size, 0, (void *)&to, length) ==
+		      (ssize_t)size);
+	}
+	CHECK(!setsockopt(fd, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment)));
+	for (size = 1; size < 60 * (size_t)segment; size += 997)
+		CHECK(sendto(fd, bytes, size, 0, (void *)&to, length) ==
+		      (ssize_t)size);
+	close(fd);
+	test_inline(a, b);
+}
+
+/* The port is the kernel's choice, and free when the card is closed. */
+static void test_udp_port(const char *interface)
+{
+	struct bcl_device_open argument = open_argument(interface);
+	struct bcl_wire_address *address = &argument.end[0].address;
+	uint8_t *port = address->bytes + address->length - 2;
+	int fd = open(BCL_DEVICE_PATH, O_RDWR), other;
+	struct sockaddr_storage own;
+	socklen_t length;
+
+	port[1] = 80;
+	CHECK(ioctl(fd, BCL_DEVICE_OPEN, &argument) == BCL_OK);
+	CHECK(port[0] * 256 + port[1] >= 1024);
+	length = socket_address(address, &own);
+	other = socket(own.ss_family, SOCK_DGRAM, 0);
+	CHECK(bind(other, (void *)&own, length) < 0 && errno == EADDRINUSE);
+	CHECK(!close(fd));
+	CHECK(!bind(other, (void *)&own, length));
+	CHECK(!close(other));
+}
+
+static unsigned mtu_after(struct user *a, const char *interface,
+			  const char *change)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "ifconfig %s %s", interface, change);
+	CHECK(!system(command));
+	CHECK(ioctl(a->fd, BCL_DEVICE_WATCH, &a->open) == BCL_OK);
+	return a->open.end[0].mtu;
+}
+
+static void test_mtu(struct user *a, struct user *b, const char *interface)
+{
+	const unsigned headers = kind == BCL_WIRE_UDP4 ? 28 : 48;
+	unsigned before = a->open.end[0].mtu;
+
+	CHECK(before == ((1500 - headers) & ~7u));
+	CHECK(mtu_after(a, interface, "mtu 1400") == ((1400 - headers) & ~7u));
+	test_long_system(a, b);
+	CHECK(mtu_after(a, interface, "mtu 1500") == before);
+	mtu_after(a, interface, "down");
+	CHECK(a->open.end[0].up == 0);
+	mtu_after(a, interface, "up");
+	CHECK(a->open.end[0].up == 1);
+	test_long_system(a, b);
+}
+
 static void test_unload(void)
 {
 	CHECK(syscall(SYS_delete_module, "bcl", O_NONBLOCK) < 0);
 	CHECK(errno == EWOULDBLOCK);
 }
 
+#define TEST(call)                         \
+	do {                               \
+		printf("    %s\n", #call); \
+		call;                      \
+	} while (0)
+
+static void test_messages(struct user *a, struct user *b)
+{
+	TEST(connect_to(a, b));
+	TEST(test_inline(a, b));
+	TEST(test_bounce(a, b));
+	TEST(test_long_system(a, b));
+	TEST(test_channel(a, b));
+	TEST(test_read_channel(a, b));
+	TEST(test_put_get(a, b));
+	TEST(test_many(a, b));
+	expect_no_pins();
+}
+
+static void test_wrong_words(struct user *a, struct user *b, const char *one)
+{
+	TEST(test_wrong_calls(a, b));
+	TEST(test_wrong_maps(a));
+	TEST(test_wrong_requests(a, b));
+	TEST(test_child(a));
+	TEST(test_heir(one));
+}
+
+/* Frames of long messages left together, and came together. */
+static void test_together(const struct user *a, const struct user *b)
+{
+	struct bcl_device_counters from = counters_of(a), to = counters_of(b);
+
+	CHECK(from.packets > 0 && from.packets < from.frames);
+	CHECK(to.joined > 0);
+}
+
+static void test_udp(struct user *a, struct user *b, const char *one)
+{
+	TEST(test_together(a, b));
+	TEST(test_stranger(a, b));
+	TEST(test_udp_port(one));
+	TEST(test_mtu(a, b, one));
+}
+
+static void show_counters(const struct user *user)
+{
+	struct bcl_device_counters counters = counters_of(user);
+
+	printf("frames %lu in %lu packets, joined %lu, no address %lu, refused "
+	       "%lu, not sent %lu, "
+	       "queue full %lu, retransmitted %lu\n",
+	       counters.frames, counters.packets, counters.joined,
+	       counters.no_address, counters.dma_refused, counters.not_sent,
+	       counters.queue_full, counters.card[BCL_CARD_retransmitted]);
+}
+
 int main(int argc, char **argv)
 {
 	const char *one = argv[1], *other = argv[2];
-	struct bcl_device_counters counters;
-	bool removable = false;
+	bool removable = false, messages = false;
 	struct user a, b;
 	int i;
 
 	for (i = 3; i < argc; i++) {
 		pcrc |= !strcmp(argv[i], "pcrc");
 		removable |= !strcmp(argv[i], "remove");
+		messages |= !strcmp(argv[i], "messages");
+		if (!strncmp(argv[i], "udp", 3))
+			kind = argv[i][3] == '4' ? BCL_WIRE_UDP4
+						 : BCL_WIRE_UDP6;
 	}
 	setvbuf(stdout, NULL, _IONBF, 0);
-#define TEST(call)                             \
-	do {                                   \
-		printf("%s %s\n", one, #call); \
-		call;                          \
-	} while (0)
-	TEST(test_wrong_before_open(one));
-	TEST(test_limit(one));
+	printf("%s, kind of ends %u\n", one, kind);
+	if (!messages) {
+		TEST(test_wrong_before_open(one));
+		TEST(test_limit(one));
+	}
 	open_card(&a, one);
 	open_card(&b, other);
 	CHECK(a.open.card != b.open.card);
 	open_port(&a, 1);
 	open_port(&b, 2);
 	TEST(test_unload());
-	TEST(connect_to(&a, &b));
-	TEST(test_inline(&a, &b));
-	TEST(test_bounce(&a, &b));
-	TEST(test_long_system(&a, &b));
-	TEST(test_channel(&a, &b));
-	TEST(test_read_channel(&a, &b));
-	TEST(test_put_get(&a, &b));
-	TEST(test_many(&a, &b));
-	expect_no_pins();
-	TEST(test_wrong_calls(&a, &b));
-	TEST(test_wrong_maps(&a));
-	TEST(test_wrong_requests(&a, &b));
-	TEST(test_child(&a));
-	TEST(test_heir(one));
+	test_messages(&a, &b);
+	if (!messages)
+		test_wrong_words(&a, &b, one);
+	if (kind != BCL_WIRE_PACKET)
+		test_udp(&a, &b, one);
 	TEST(test_kill(&b, one));
-	TEST(test_inline(&a, &b));
 	TEST(test_port_close(&a, &b));
-	TEST(test_wrong_indices(&a, &b));
-	counters = counters_of(&a);
-	printf("frames %lu, no address %lu, refused %lu, not sent %lu, "
-	       "queue full %lu, retransmitted %lu\n",
-	       counters.frames, counters.no_address, counters.dma_refused,
-	       counters.not_sent, counters.queue_full,
-	       counters.card[BCL_CARD_retransmitted]);
+	if (!messages)
+		TEST(test_wrong_indices(&a, &b));
+	show_counters(&a);
 	TEST(test_ended_peer(&a, &b));
 	if (removable)
 		TEST(test_removal(&a, one));

@@ -23,7 +23,9 @@ set -e
 insmod /veth.ko
 insmod /bcl.ko
 ifconfig lo mtu 1500 up
-/kmod-test lo lo pcrc
+/kmod-test lo lo messages
+/kmod-test lo lo udp4 pcrc
+/kmod-test lo lo udp6 messages
 /limits-test lo
 /admin-test /bcl-ctl lo
 /veth-test veth0 veth1

@@ -10,7 +10,10 @@
 #include <bcl/status.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,7 +45,8 @@ enum {
 };
 
 static unsigned checks;
-static unsigned pcrc; /* payload checksums are wanted */
+static unsigned pcrc;		       /* payload checksums are wanted */
+static uint8_t kind = BCL_WIRE_PACKET; /* of the ends */
 static uint8_t key[BCL_KEY_SIZE] = { 1, 2, 3 };
 
 /* ---- a card and its port, as the library sees them ---- */
@@ -75,6 +79,37 @@ static size_t whole_pages(uint64_t bytes)
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
+/* The address of the interface for an end: of the kind, without a port. */
+static struct bcl_wire_address address_of(const char *interface)
+{
+	struct bcl_wire_address address = {
+		.kind = kind,
+		.length = bcl_wire_length(kind),
+	};
+	int family = kind == BCL_WIRE_UDP4 ? AF_INET : AF_INET6;
+	struct ifaddrs *all, *one;
+
+	if (kind == BCL_WIRE_PACKET)
+		return address;
+	CHECK(!getifaddrs(&all));
+	for (one = all; one; one = one->ifa_next)
+		if (!strcmp(one->ifa_name, interface) && one->ifa_addr &&
+		    one->ifa_addr->sa_family == family)
+			break;
+	CHECK(one);
+	if (family == AF_INET)
+		memcpy(address.bytes,
+		       &((struct sockaddr_in *)(void *)one->ifa_addr)->sin_addr,
+		       4);
+	else
+		memcpy(address.bytes,
+		       &((struct sockaddr_in6 *)(void *)one->ifa_addr)
+				->sin6_addr,
+		       16);
+	freeifaddrs(all);
+	return address;
+}
+
 static struct bcl_device_open open_argument(const char *interface)
 {
 	struct bcl_device_open open = {
@@ -87,7 +122,7 @@ static struct bcl_device_open open_argument(const char *interface)
 
 	memcpy(open.key, key, sizeof(key));
 	open.end[0].interface = if_nametoindex(interface);
-	open.end[0].kind = BCL_WIRE_PACKET;
+	open.end[0].address = address_of(interface);
 	return open;
 }
 
@@ -99,8 +134,9 @@ static void open_card(struct user *user, const char *interface)
 	user->open = open_argument(interface);
 	CHECK(ioctl(user->fd, BCL_DEVICE_OPEN, &user->open) == BCL_OK);
 	CHECK(user->open.card != 0 && user->open.end[0].refused == 0);
-	CHECK(user->open.end[0].up == 1 && user->open.end[0].length == 7);
-	CHECK(user->open.end[0].mtu >= 576 - 8);
+	CHECK(user->open.end[0].up == 1 &&
+	      user->open.end[0].address.length == bcl_wire_length(kind));
+	CHECK(user->open.end[0].mtu >= 576 - 48);
 	user->news = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, user->fd,
 			  BCL_DEVICE_NEWS);
 	CHECK(user->news != MAP_FAILED);
@@ -345,10 +381,7 @@ static struct bcl_device_connect connect_argument(const struct user *to)
 	};
 
 	memcpy(connect.key, key, sizeof(key));
-	connect.wire[0].kind = BCL_WIRE_PACKET;
-	connect.wire[0].length = to->open.end[0].length;
-	memcpy(connect.wire[0].bytes, to->open.end[0].address,
-	       BCL_DEVICE_ADDRESS);
+	connect.wire[0] = to->open.end[0].address;
 	return connect;
 }
 

@@ -31,15 +31,22 @@ ifconfig veth0 10.0.0.1 up
 nsenter -t $! -n ifconfig veth1 10.0.0.2 up
 nsenter -t $! -u hostname other
 ulimit -l unlimited
-export BCL_CARD=kernel BCL_RAILS=packet
-/bcl-info
-echo 'both nodes with the card of the kernel'
-/ranks 4 $! /job +card.frames_sent -packet.sends
+echo 'a program finds the card of the kernel without being told'
+/bcl-info | grep '^card  *in the kernel$'
+export BCL_CARD=kernel
+echo 'both nodes with the card of the kernel, by Ethernet'
+BCL_RAILS=packet /ranks 4 $! /job +card.frames_sent -packet.sends
 echo 'one of the two with the card of a process, by the packet ring'
-ODD_CARD=process /ranks 2 $! /job +card.frames_sent +packet.sends
-echo 'likewise, and frames get lost'
+BCL_RAILS=packet ODD_CARD=process /ranks 2 $! /job +card.frames_sent +packet.sends
+export BCL_RAILS=udp
+echo 'both nodes with the card of the kernel, by UDP'
+/ranks 4 $! /job +card.frames_sent -udp.sendmsg
+echo 'one of the two with the card of a process'
+ODD_CARD=process /ranks 2 $! /job +card.frames_sent +udp.sendmsg
+echo 'likewise over IPv6, and frames get lost'
+export BCL_NET=fe80::/10
 ODD_CARD=process ODD_FAULT=drop:10%,dup:5%,seed:3 /ranks 2 $! /job \
-	+card.retransmitted +packet.sends
+	+card.retransmitted +udp.sendmsg
 kill $!
 rmmod bcl
 RUN
