@@ -116,7 +116,9 @@ static void release(struct bcl_kmod_host *host)
 
 /*
  * The process ends, or its file is closed for good: whatever is first. Another
- * process that inherited the file has no use for the card.
+ * process that inherited the file has no use for the card. If both happen at
+ * the same time, two threads come here. The kernel lets neither go on before
+ * both have returned.
  */
 static void process_ends(struct mmu_notifier *ends, struct mm_struct *mm)
 {
@@ -124,6 +126,8 @@ static void process_ends(struct mmu_notifier *ends, struct mm_struct *mm)
 		container_of(ends, struct bcl_kmod_host, ends);
 	unsigned int i;
 
+	if (test_and_set_bit(0, &host->ended))
+		return;
 	leave_peers(host);
 	for (i = 0; i < BCL_KMOD_SEATS; i++)
 		bcl_kmod_port_close(host, i);

@@ -166,6 +166,7 @@ struct bcl_kmod_host {
 	u64 id;
 	struct mm_struct *mm;	  /* grabbed */
 	struct mmu_notifier ends; /* calls when the process ends */
+	unsigned long ended;	  /* bit 0: it has called */
 	struct net *net;
 	struct bcl_device_news *news; /* a page, mapped read-only */
 	u64 peer_timeout;

@@ -71,10 +71,15 @@ struct bcl_kmod_part *bcl_kmod_part_get(struct bcl_kmod_host *host, u64 offset)
 
 /* ---- making a port ---- */
 
+static bool is_size(u32 n)
+{
+	return n && n <= MOST;
+}
+
 static bool is_well_formed(const struct bcl_device_port *port)
 {
-	return port->nrequests <= MOST && port->nreceives <= MOST &&
-	       port->nblocks <= MOST && port->nlongs <= MOST &&
+	return is_size(port->nrequests) && is_size(port->nreceives) &&
+	       is_size(port->nblocks) && port->nlongs <= MOST &&
 	       port->nchannels <= MOST;
 }
 

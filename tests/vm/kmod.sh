@@ -10,13 +10,13 @@ vm_begin
 veth=$(vm_loadable "$headers" veth)
 
 vm_bcl
-for program in kmod veth; do
+for program in hostile kmod veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/$program-test" \
 		"tests/vm/$program.c"
 done
 
 vm_root "$scratch/guest"
-cp "$scratch/kmod/bcl.ko" "$veth" "$scratch"/{kmod,veth}-test "$scratch/guest/"
+cp "$scratch/kmod/bcl.ko" "$veth" "$scratch"/{hostile,kmod,veth}-test "$scratch/guest/"
 cat >"$scratch/guest/run" <<'RUN'
 set -e
 insmod /veth.ko
@@ -26,6 +26,7 @@ ifconfig lo mtu 1500 up
 /veth-test veth0 veth1
 ifconfig veth0 mtu 9000 up
 ifconfig veth1 mtu 9000 up
+/hostile-test veth0 veth1
 /kmod-test veth0 veth1 remove
 rmmod bcl
 insmod /bcl.ko

@@ -14,11 +14,14 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define TIMEOUT 5000000000ull /* ns of silence of a peer */
 
 #define CHECK(holds)                                                   \
 	do {                                                           \
@@ -70,18 +73,18 @@ struct user {
 	uint32_t busy; /* bit r: request r is in flight */
 };
 
-static size_t whole_pages(uint64_t bytes)
+static inline size_t whole_pages(uint64_t bytes)
 {
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
-static struct bcl_device_open open_argument(const char *interface)
+static inline struct bcl_device_open open_argument(const char *interface)
 {
 	struct bcl_device_open open = {
 		.abi = BCL_CARD_ABI,
 		.nends = 1,
 		.incarnation = 77,
-		.peer_timeout = 5000000000ull,
+		.peer_timeout = TIMEOUT,
 		.pcrc = pcrc,
 	};
 
@@ -91,12 +94,15 @@ static struct bcl_device_open open_argument(const char *interface)
 	return open;
 }
 
-static void open_card(struct user *user, const char *interface)
+/* Peers may be silent for `timeout` ns. */
+static inline void open_card_for(struct user *user, const char *interface,
+				 uint64_t timeout)
 {
 	memset(user, 0, sizeof(*user));
 	user->fd = open(BCL_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	CHECK(user->fd >= 0);
 	user->open = open_argument(interface);
+	user->open.peer_timeout = timeout;
 	CHECK(ioctl(user->fd, BCL_DEVICE_OPEN, &user->open) == BCL_OK);
 	CHECK(user->open.card != 0 && user->open.end[0].refused == 0);
 	CHECK(user->open.end[0].up == 1 && user->open.end[0].length == 7);
@@ -106,7 +112,12 @@ static void open_card(struct user *user, const char *interface)
 	CHECK(user->news != MAP_FAILED);
 }
 
-static struct bcl_device_port port_argument(unsigned number, int wake)
+static inline void open_card(struct user *user, const char *interface)
+{
+	open_card_for(user, interface, TIMEOUT);
+}
+
+static inline struct bcl_device_port port_argument(unsigned number, int wake)
 {
 	return (struct bcl_device_port){
 		.number = number,
@@ -119,12 +130,13 @@ static struct bcl_device_port port_argument(unsigned number, int wake)
 	};
 }
 
-static size_t part_size(const struct user *user, enum bcl_device_part part)
+static inline size_t part_size(const struct user *user,
+			       enum bcl_device_part part)
 {
 	return whole_pages(bcl_device_area(&user->port, part, BCL_AREAS));
 }
 
-static const void *area(const struct user *user, enum bcl_area which)
+static inline const void *area(const struct user *user, enum bcl_area which)
 {
 	enum bcl_device_part part = bcl_device_part(which);
 
@@ -132,7 +144,7 @@ static const void *area(const struct user *user, enum bcl_area which)
 	       bcl_device_area(&user->port, part, which);
 }
 
-static void map_port(struct user *user)
+static inline void map_port(struct user *user)
 {
 	user->shown = mmap(NULL, part_size(user, BCL_DEVICE_SHOWN), PROT_READ,
 			   MAP_SHARED, user->fd,
@@ -153,13 +165,13 @@ static void map_port(struct user *user)
 		(struct queue){ area(user, BCL_AREA_RECEIVES), RECEIVES, 0, 1 };
 }
 
-static void unmap_port(struct user *user)
+static inline void unmap_port(struct user *user)
 {
 	CHECK(!munmap((void *)user->shown, part_size(user, BCL_DEVICE_SHOWN)));
 	CHECK(!munmap(user->given, part_size(user, BCL_DEVICE_GIVEN)));
 }
 
-static void open_port(struct user *user, unsigned number)
+static inline void open_port(struct user *user, unsigned number)
 {
 	struct bcl_device_port port;
 
@@ -182,7 +194,7 @@ static void open_port(struct user *user, unsigned number)
 	map_port(user);
 }
 
-static void close_card(struct user *user)
+static inline void close_card(struct user *user)
 {
 	unmap_port(user);
 	CHECK(!munmap((void *)user->news, PAGE));
@@ -190,7 +202,7 @@ static void close_card(struct user *user)
 	CHECK(!close(user->wake));
 }
 
-static const struct bcl_completion *peek(const struct queue *queue)
+static inline const struct bcl_completion *peek(const struct queue *queue)
 {
 	const struct bcl_completion *entry = &queue->entries[queue->next];
 
@@ -200,7 +212,7 @@ static const struct bcl_completion *peek(const struct queue *queue)
 }
 
 /* Sleep until the card wakes the port. */
-static void sleep_until(struct user *user, const struct queue *queue)
+static inline void sleep_until(struct user *user, const struct queue *queue)
 {
 	struct pollfd poll_for = { .fd = user->wake, .events = POLLIN };
 	uint64_t n;
@@ -213,7 +225,8 @@ static void sleep_until(struct user *user, const struct queue *queue)
 	__atomic_store_n(&user->indices->sleeping, 0, __ATOMIC_SEQ_CST);
 }
 
-static struct bcl_completion next_of(struct user *user, struct queue *queue)
+static inline struct bcl_completion next_of(struct user *user,
+					    struct queue *queue)
 {
 	const struct bcl_completion *entry;
 	struct bcl_completion result;
@@ -228,12 +241,12 @@ static struct bcl_completion next_of(struct user *user, struct queue *queue)
 	return result;
 }
 
-static struct bcl_completion received(struct user *user)
+static inline struct bcl_completion received(struct user *user)
 {
 	return next_of(user, &user->receives);
 }
 
-static void free_block(struct user *user, uint32_t length)
+static inline void free_block(struct user *user, uint32_t length)
 {
 	uint32_t *freed = length > BCL_BLOCK_SIZE
 				  ? &user->indices->longs_freed
@@ -242,7 +255,7 @@ static void free_block(struct user *user, uint32_t length)
 	__atomic_store_n(freed, *freed + 1, __ATOMIC_RELEASE);
 }
 
-static struct bcl_completion sent(struct user *user)
+static inline struct bcl_completion sent(struct user *user)
 {
 	struct bcl_completion entry = next_of(user, &user->sends);
 
@@ -252,7 +265,7 @@ static struct bcl_completion sent(struct user *user)
 	return entry;
 }
 
-static uint32_t free_slot(struct user *user)
+static inline uint32_t free_slot(struct user *user)
 {
 	uint32_t slot = 0;
 
@@ -263,14 +276,14 @@ static uint32_t free_slot(struct user *user)
 }
 
 /* Write a number to submits[] without a doorbell. */
-static void write_submit(struct user *user, uint32_t slot)
+static inline void write_submit(struct user *user, uint32_t slot)
 {
 	user->submits[user->made++ % REQUESTS] = slot;
 	__atomic_store_n(&user->indices->requests_made, user->made,
 			 __ATOMIC_RELEASE);
 }
 
-static uint32_t submit(struct user *user, struct bcl_request request)
+static inline uint32_t submit(struct user *user, struct bcl_request request)
 {
 	uint32_t slot = free_slot(user);
 
@@ -283,13 +296,13 @@ static uint32_t submit(struct user *user, struct bcl_request request)
 	return slot;
 }
 
-static long doorbell(const struct user *user)
+static inline long doorbell(const struct user *user)
 {
 	return ioctl(user->fd, BCL_DEVICE_DOORBELL, user->seat);
 }
 
-static struct bcl_completion submit_and_wait(struct user *user,
-					     struct bcl_request request)
+static inline struct bcl_completion submit_and_wait(struct user *user,
+						    struct bcl_request request)
 {
 	uint32_t slot = submit(user, request);
 	struct bcl_completion entry;
@@ -300,13 +313,13 @@ static struct bcl_completion submit_and_wait(struct user *user,
 	return entry;
 }
 
-static struct bcl_memref self(const void *memory, uint32_t length)
+static inline struct bcl_memref self(const void *memory, uint32_t length)
 {
 	return (struct bcl_memref){ (uintptr_t)memory, BCL_HANDLE_SELF,
 				    length };
 }
 
-static struct bcl_device_node node_state(const struct user *user)
+static inline struct bcl_device_node node_state(const struct user *user)
 {
 	struct bcl_device_node node = { .index = user->node };
 
@@ -315,7 +328,7 @@ static struct bcl_device_node node_state(const struct user *user)
 }
 
 /* `states`: bit s: the node may be in state s. */
-static void wait_for_state(struct user *user, unsigned states)
+static inline void wait_for_state(struct user *user, unsigned states)
 {
 	struct bcl_device_node node = node_state(user);
 	unsigned i;
@@ -336,7 +349,7 @@ static void wait_for_state(struct user *user, unsigned states)
 	user->generation = node.generation;
 }
 
-static struct bcl_device_connect connect_argument(const struct user *to)
+static inline struct bcl_device_connect connect_argument(const struct user *to)
 {
 	struct bcl_device_connect connect = {
 		.card = to->open.card,
@@ -352,7 +365,7 @@ static struct bcl_device_connect connect_argument(const struct user *to)
 	return connect;
 }
 
-static void connect_to(struct user *user, const struct user *to)
+static inline void connect_to(struct user *user, const struct user *to)
 {
 	struct bcl_device_connect connect = connect_argument(to);
 
@@ -361,8 +374,9 @@ static void connect_to(struct user *user, const struct user *to)
 	wait_for_state(user, 1 << BCL_NODE_UP);
 }
 
-static long post(const struct user *user, uint32_t number, unsigned generation,
-		 void *memory, uint64_t length, unsigned reading)
+static inline long post(const struct user *user, uint32_t number,
+			unsigned generation, void *memory, uint64_t length,
+			unsigned reading)
 {
 	struct bcl_control control = {
 		.op = BCL_CTL_POST,
@@ -378,7 +392,7 @@ static long post(const struct user *user, uint32_t number, unsigned generation,
 	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
 }
 
-static long unpost(const struct user *user, uint32_t number)
+static inline long unpost(const struct user *user, uint32_t number)
 {
 	struct bcl_control control = {
 		.op = BCL_CTL_UNPOST,
@@ -388,7 +402,21 @@ static long unpost(const struct user *user, uint32_t number)
 	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
 }
 
-static struct bcl_device_counters counters_of(const struct user *user)
+static inline long add_memory(const struct user *user, uint32_t handle,
+			      void *memory, uint64_t length, uint32_t rights)
+{
+	struct bcl_device_memory named = {
+		.address = (uintptr_t)memory,
+		.length = length,
+		.base = 1 << 20,
+		.handle = handle,
+		.rights = rights,
+	};
+
+	return ioctl(user->fd, BCL_DEVICE_MEMORY, &named);
+}
+
+static inline struct bcl_device_counters counters_of(const struct user *user)
 {
 	struct bcl_device_counters counters;
 
@@ -398,7 +426,7 @@ static struct bcl_device_counters counters_of(const struct user *user)
 
 /* ---- memory with contents ---- */
 
-static uint8_t *memory_of(size_t size)
+static inline uint8_t *memory_of(size_t size)
 {
 	uint8_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -407,7 +435,7 @@ static uint8_t *memory_of(size_t size)
 	return memory;
 }
 
-static void fill(uint8_t *memory, size_t length, unsigned seed)
+static inline void fill(uint8_t *memory, size_t length, unsigned seed)
 {
 	size_t i;
 
@@ -415,7 +443,8 @@ static void fill(uint8_t *memory, size_t length, unsigned seed)
 		memory[i] = (uint8_t)(seed + i * 7 + (i >> 8) * 13);
 }
 
-static bool is_filled(const uint8_t *memory, size_t length, unsigned seed)
+static inline bool is_filled(const uint8_t *memory, size_t length,
+			     unsigned seed)
 {
 	size_t i;
 
@@ -423,6 +452,31 @@ static bool is_filled(const uint8_t *memory, size_t length, unsigned seed)
 		if (memory[i] != (uint8_t)(seed + i * 7 + (i >> 8) * 13))
 			return false;
 	return true;
+}
+
+/* ---- the kernel's own accounts ---- */
+
+static inline long vmstat(const char *name)
+{
+	FILE *file = fopen("/proc/sys/vm/stat_refresh", "w");
+	char line[128];
+	long value = -1;
+
+	CHECK(file && fputs("1\n", file) >= 0 && !fclose(file));
+	file = fopen("/proc/vmstat", "r");
+	CHECK(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)) &&
+		    line[strlen(name)] == ' ')
+			value = atol(line + strlen(name));
+	fclose(file);
+	CHECK(value >= 0);
+	return value;
+}
+
+static inline void expect_no_pins(void)
+{
+	CHECK(vmstat("nr_foll_pin_acquired") == vmstat("nr_foll_pin_released"));
 }
 
 #endif
