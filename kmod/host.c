@@ -92,12 +92,12 @@ static void leave_peers(struct bcl_kmod_host *host)
 static void shut(struct bcl_kmod_host *host)
 {
 	bcl_kmod_receive_close(host);
-	bcl_kmod_ends_close(host);
 	spin_lock_bh(&host->lock);
 	host->closing = true;
 	spin_unlock_bh(&host->lock);
 	hrtimer_cancel(&host->timer);
 	tasklet_kill(&host->tasklet);
+	bcl_kmod_ends_close(host); /* until here the core may send */
 	skb_queue_purge(&host->in);
 	bcl_kmod_memories_close(host);
 	bcl_kmod_unpin_all(host);
@@ -149,6 +149,7 @@ static void undo_open(struct bcl_kmod_host *host)
 	host->node = NULL;
 	host->nends = 0;
 	memset(host->end, 0, sizeof(host->end));
+	memset(host->rail, 0, sizeof(host->rail));
 	host->closing = false;
 	host->deadline = U64_MAX;
 	host->armed = U64_MAX;

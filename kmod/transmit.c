@@ -106,16 +106,19 @@ static struct sk_buff *make_packet(struct bcl_kmod_host *host,
 	struct bcl_ether_prefix *prefix;
 	struct net_device *dev = own->dev;
 	struct sk_buff *packet = NULL;
+	unsigned int before = 0;
 
-	if (dev && PREFIX + length <= READ_ONCE(dev->mtu))
-		packet = alloc_skb(LL_RESERVED_SPACE(dev) + PREFIX + length +
-					   dev->needed_tailroom,
+	if (dev && PREFIX + length <= READ_ONCE(dev->mtu)) {
+		before = LL_RESERVED_SPACE(dev); /* may change at any time */
+		packet = alloc_skb(before + PREFIX + length +
+					   READ_ONCE(dev->needed_tailroom),
 				   GFP_ATOMIC | __GFP_NOWARN);
+	}
 	if (!packet) {
 		host->count.not_sent++;
 		return NULL;
 	}
-	skb_reserve(packet, LL_RESERVED_SPACE(dev));
+	skb_reserve(packet, before);
 	skb_reset_network_header(packet);
 	prefix = skb_put_zero(packet, PREFIX);
 	prefix->length = bcl_put16(length);
@@ -132,6 +135,13 @@ static struct sk_buff *make_packet(struct bcl_kmod_host *host,
 	return packet;
 }
 
+/* Until the packet is sent, the device stays. */
+static void queue_packet(struct bcl_kmod_host *host, struct sk_buff *packet)
+{
+	dev_hold(packet->dev);
+	skb_queue_tail(&host->out, packet);
+}
+
 /* Handshakes also go to a second hint, all hints in turn; see wire/packet.c. */
 static void send_twice(struct bcl_kmod_host *host, struct sk_buff *packet)
 {
@@ -145,7 +155,7 @@ static void send_twice(struct bcl_kmod_host *host, struct sk_buff *packet)
 		return;
 	prefix = (void *)skb_network_header(second);
 	prefix->to = host->hello_turn++ % HINTS;
-	skb_queue_tail(&host->out, second);
+	queue_packet(host, second);
 }
 
 static void count_copied(struct bcl_kmod_host *host, u32 length)
@@ -180,7 +190,7 @@ static void send_frame(struct bcl_kmod_host *host, const struct target *to,
 	if (kind_of(at) == BCL_FRAME_HELLO ||
 	    kind_of(at) == BCL_FRAME_HELLO_ACK)
 		send_twice(host, packet);
-	skb_queue_tail(&host->out, packet);
+	queue_packet(host, packet);
 }
 
 static void send_run(struct bcl_kmod_host *host, const struct target *to,
@@ -211,7 +221,7 @@ static void send_run(struct bcl_kmod_host *host, const struct target *to,
 			bcl_put32(bcl_kmod_headers_crc(head) ^ run->seal);
 		memcpy(at, head, BCL_HEADERS_SIZE);
 		count_copied(host, length);
-		skb_queue_tail(&host->out, packet);
+		queue_packet(host, packet);
 	}
 }
 
@@ -237,6 +247,7 @@ unsigned int bcl_kmod_transmit(void *arg, unsigned int rail, u32 node,
  */
 void bcl_kmod_flush(struct bcl_kmod_host *host)
 {
+	struct net_device *dev;
 	struct sk_buff *packet;
 
 	while (!skb_queue_empty_lockless(&host->out)) {
@@ -245,9 +256,12 @@ void bcl_kmod_flush(struct bcl_kmod_host *host)
 		 * finds the frame. */
 		if (test_and_set_bit(0, &host->sending))
 			return;
-		while ((packet = skb_dequeue(&host->out)))
+		while ((packet = skb_dequeue(&host->out))) {
+			dev = packet->dev;
 			if (dev_queue_xmit(packet))
 				host->not_taken++;
+			dev_put(dev);
+		}
 		clear_bit_unlock(0, &host->sending);
 		smp_mb__after_atomic();
 	}
