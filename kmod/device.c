@@ -36,6 +36,7 @@ static long control(struct bcl_kmod_host *host, struct bcl_control *control)
 		return bcl_kmod_unpost(host, control);
 	case BCL_CTL_ISOLATE:
 	case BCL_CTL_REJOIN:
+		control->node = bcl_kmod_node_index(control->node);
 		bcl_kmod_enter(host);
 		status = bcl_kmod_command(host, control, &result);
 		bcl_kmod_leave(host);
@@ -48,10 +49,11 @@ static long node_info(struct bcl_kmod_host *host,
 		      struct bcl_device_node_info *argument)
 {
 	struct bcl_node_info info;
+	const u32 index = bcl_kmod_node_index(argument->index);
 	enum bcl_status status;
 
 	bcl_kmod_enter(host);
-	status = bcl_card_node_info(host->card, argument->index, &info);
+	status = bcl_card_node_info(host->card, index, &info);
 	bcl_kmod_leave(host);
 	if (status)
 		return status;

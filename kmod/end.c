@@ -168,7 +168,7 @@ static int open_end(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
 	*own = (struct bcl_kmod_end){
 		.dev = dev,
 		.interface = asked->interface,
-		.rail = asked->rail,
+		.rail = array_index_nospec(asked->rail, BCL_RAILS_MAX),
 		.address = { .hint = BCL_KMOD_NO_HINT },
 		.used = true,
 	};

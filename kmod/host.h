@@ -16,6 +16,7 @@
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/nospec.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -274,6 +275,15 @@ long bcl_kmod_connect(struct bcl_kmod_host *host,
 long bcl_kmod_node_show(struct bcl_kmod_host *host,
 			struct bcl_device_node *node);
 
+/* An index of a node that the process gave, as the core may have it: no thread
+ * that guesses wrong reads beyond the core's nodes. */
+static inline u32 bcl_kmod_node_index(u32 index)
+{
+	return index < BCL_KMOD_NODES
+		       ? array_index_nospec(index, BCL_KMOD_NODES)
+		       : BCL_NODE_NONE;
+}
+
 /* ---- port.c, intake.c ---- */
 
 long bcl_kmod_port_open(struct bcl_kmod_host *host,
@@ -281,8 +291,7 @@ long bcl_kmod_port_open(struct bcl_kmod_host *host,
 long bcl_kmod_port_close(struct bcl_kmod_host *host, unsigned long seat);
 long bcl_kmod_doorbell(struct bcl_kmod_host *host, unsigned long seat);
 long bcl_kmod_post(struct bcl_kmod_host *host, struct bcl_control *control);
-long bcl_kmod_unpost(struct bcl_kmod_host *host,
-		     const struct bcl_control *control);
+long bcl_kmod_unpost(struct bcl_kmod_host *host, struct bcl_control *control);
 /* Release what finished requests and channels had, at the end of a turn. */
 void bcl_kmod_ports_settle(struct bcl_kmod_host *host);
 /* NULL: no such port. */

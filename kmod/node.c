@@ -86,8 +86,10 @@ static void take_ways(const struct bcl_kmod_host *host,
 	node->nways = connect->nways;
 	for (w = 0; w < node->nways; w++) {
 		node->way[w] = (struct bcl_kmod_way){
-			.end = connect->way[w].end,
-			.wire = connect->way[w].wire,
+			.end = array_index_nospec(connect->way[w].end,
+						  BCL_DEVICE_ENDS),
+			.wire = array_index_nospec(connect->way[w].wire,
+						   BCL_DEVICE_ENDS),
 		};
 		rail = rail_of(host, &node->way[w]);
 		node->turn[rail] = 0;
@@ -171,14 +173,14 @@ long bcl_kmod_connect(struct bcl_kmod_host *host,
 long bcl_kmod_node_show(struct bcl_kmod_host *host,
 			struct bcl_device_node *node)
 {
+	const u32 index = node->index, known = bcl_kmod_node_index(index);
 	const struct bcl_kmod_node *own;
-	u32 index = node->index;
 	unsigned int r;
 
 	bcl_kmod_enter(host);
 	*node = (struct bcl_device_node){ 0 };
-	if (index < BCL_KMOD_NODES) {
-		own = &host->node[array_index_nospec(index, BCL_KMOD_NODES)];
+	if (known != BCL_NODE_NONE) {
+		own = &host->node[known];
 		*node = own->shown;
 		for (r = 0; r < BCL_RAILS_MAX; r++)
 			if (node->known & 1 << r)

@@ -97,6 +97,9 @@ static bool find_own(struct bcl_kmod_host *host, u16 port, u32 handle,
 		if (number >= seat->port->opened.port.nrequests ||
 		    (handle & 3) >= BCL_REQUEST_REFS)
 			return false;
+		/* Acquire: pairs with take_request(). */
+		if (!smp_load_acquire(&seat->port->slot[number].busy))
+			return false;
 		*span = seat->port->slot[number].span[handle & 3];
 	} else {
 		if (!(handle >> 30) ||

@@ -9,7 +9,8 @@
  * and is gone when the file is closed for good and no mapping of it is left.
  *
  * A call returns an enum bcl_status (bcl/status.h), or -1 with errno: EFAULT,
- * the argument is not in memory; EINVAL, the call or its argument makes no
+ * the argument is not in memory, or, after the call was carried out, cannot be
+ * written; EINVAL, the call or its argument makes no
  * sense; ENOTTY, there is no such call; EPERM, another process than the one
  * that called OPEN. A call that does not return BCL_OK has changed nothing,
  * unless it says otherwise.
