@@ -26,10 +26,11 @@ struct bcl_kmod_host *bcl_kmod_host_make(void)
 	if (!host)
 		return NULL;
 	mutex_init(&host->mutex);
+	mutex_init(&host->unpinning);
 	spin_lock_init(&host->lock);
 	for (i = 0; i < BCL_KMOD_SEATS; i++)
 		mutex_init(&host->seat[i].mutex);
-	xa_init(&host->memories);
+	xa_init_flags(&host->memories, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&host->listed);
 	INIT_LIST_HEAD(&host->unpinned);
 	INIT_WORK(&host->release, bcl_kmod_unpin_work);

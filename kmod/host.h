@@ -199,6 +199,7 @@ struct bcl_kmod_host {
 	/* Pins without a user, until process context releases the pins. */
 	struct list_head unpinned;
 	struct work_struct release;
+	struct mutex unpinning; /* below seat->mutex */
 
 	/* ---- with locks of their own ---- */
 	struct sk_buff_head in, out;

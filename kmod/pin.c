@@ -139,9 +139,20 @@ struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 	return pin;
 }
 
+static void unpin_pages(struct bcl_kmod_pin *pin)
+{
+	unsigned long done, some;
+
+	for (done = 0; done < pin->npages; done += some) {
+		some = min_t(unsigned long, pin->npages - done, AT_ONCE);
+		unpin_user_pages_dirty_lock(pin->page + done, some, pin->dirty);
+		cond_resched();
+	}
+}
+
 void bcl_kmod_unpin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
 {
-	unpin_user_pages_dirty_lock(pin->page, pin->npages, pin->dirty);
+	unpin_pages(pin);
 	discharge(host, pin->npages);
 	spin_lock_bh(&host->lock);
 	host->count.pages_released += pin->npages;
@@ -161,13 +172,16 @@ void bcl_kmod_unpin_all(struct bcl_kmod_host *host)
 	struct bcl_kmod_pin *pin, *next;
 	LIST_HEAD(pins);
 
-	if (list_empty_careful(&host->unpinned))
+	if (list_empty_careful(&host->unpinned) &&
+	    !mutex_is_locked(&host->unpinning))
 		return;
+	mutex_lock(&host->unpinning); /* waits for other threads' */
 	spin_lock_bh(&host->lock);
 	list_splice_init(&host->unpinned, &pins);
 	spin_unlock_bh(&host->lock);
 	list_for_each_entry_safe (pin, next, &pins, link)
 		bcl_kmod_unpin(host, pin);
+	mutex_unlock(&host->unpinning);
 }
 
 void bcl_kmod_unpin_work(struct work_struct *work)
