@@ -27,6 +27,11 @@ struct bcl_kmod_host *bcl_kmod_host_make(void)
 		return NULL;
 	mutex_init(&host->mutex);
 	mutex_init(&host->unpinning);
+	mutex_init(&host->comparing);
+	spin_lock_init(&host->mapping_lock);
+	host->mapped = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&host->doubts);
+	INIT_WORK(&host->compare, bcl_kmod_mapping_compare);
 	spin_lock_init(&host->lock);
 	for (i = 0; i < BCL_KMOD_SEATS; i++)
 		mutex_init(&host->seat[i].mutex);
@@ -103,6 +108,7 @@ static void shut(struct bcl_kmod_host *host)
 	bcl_kmod_memories_close(host);
 	bcl_kmod_unpin_all(host);
 	flush_work(&host->release);
+	flush_work(&host->compare); /* no pin is left that starts it again */
 	bcl_kmod_pins_close(host);
 }
 
@@ -137,6 +143,8 @@ static void process_ends(struct mmu_notifier *ends, struct mm_struct *mm)
 
 static const struct mmu_notifier_ops process_operations = {
 	.release = process_ends,
+	.invalidate_range_start = bcl_kmod_mapping_changes,
+	.invalidate_range_end = bcl_kmod_mapping_changed,
 };
 
 /* Returns to the state before OPEN. */

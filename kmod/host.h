@@ -201,6 +201,13 @@ struct bcl_kmod_host {
 	struct work_struct release;
 	struct mutex unpinning; /* below seat->mutex */
 
+	/* Pins by address; see mapping.c. */
+	spinlock_t mapping_lock;
+	struct rb_root_cached mapped;
+	struct list_head doubts;
+	struct work_struct compare;
+	struct mutex comparing; /* taken before the process's mmap lock */
+
 	/* ---- with locks of their own ---- */
 	struct sk_buff_head in, out;
 	unsigned long sending; /* bit 0: a thread empties `out` */
@@ -335,6 +342,9 @@ void bcl_kmod_span_close(struct bcl_kmod_host *host,
 bool bcl_kmod_span_find(struct bcl_kmod_host *host, u16 port, int remote,
 			const struct bcl_memref *ref, u32 rights, bool write,
 			struct bcl_kmod_span *span, u64 *at);
+/* False if the process has unmapped the memory. Then the memory cannot be
+ * written, but the pages can still be read. */
+bool bcl_kmod_span_mapped(const struct bcl_kmod_span *span);
 void bcl_kmod_span_read(const struct bcl_kmod_span *span, u64 at, void *to,
 			size_t length);
 void bcl_kmod_span_write(const struct bcl_kmod_span *span, u64 at,

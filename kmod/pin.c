@@ -100,6 +100,14 @@ static int pin_all(struct bcl_kmod_host *host, unsigned long address,
 	return fatal_signal_pending(current) ? -EINTR : -EFAULT;
 }
 
+/* Free a pin that has no pages. */
+static void pin_free(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
+{
+	bcl_kmod_mapping_forget(host, pin);
+	discharge(host, pin->npages);
+	kvfree(pin);
+}
+
 struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 				  u64 length, bool write)
 {
@@ -123,20 +131,23 @@ struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 	pin->first = offset_in_page(address);
 	pin->writable = true;
 	pin->dirty = false;
+	bcl_kmod_mapping_watch(host, pin, first);
 	error = pin_all(host, first, true, pin);
 	if (error == -EFAULT && !write) {
 		pin->writable = false;
 		error = pin_all(host, first, false, pin);
 	}
 	if (error) {
-		kvfree(pin);
-		discharge(host, npages);
+		pin_free(host, pin);
 		return ERR_PTR(error);
 	}
 	spin_lock_bh(&host->lock);
 	host->count.pages_pinned += npages;
 	spin_unlock_bh(&host->lock);
-	return pin;
+	if (bcl_kmod_mapping_watched(host, pin))
+		return pin;
+	bcl_kmod_unpin(host, pin);
+	return ERR_PTR(-EFAULT);
 }
 
 static void unpin_pages(struct bcl_kmod_pin *pin)
@@ -153,11 +164,10 @@ static void unpin_pages(struct bcl_kmod_pin *pin)
 void bcl_kmod_unpin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
 {
 	unpin_pages(pin);
-	discharge(host, pin->npages);
 	spin_lock_bh(&host->lock);
 	host->count.pages_released += pin->npages;
 	spin_unlock_bh(&host->lock);
-	kvfree(pin);
+	pin_free(host, pin);
 }
 
 void bcl_kmod_unpin_later(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)

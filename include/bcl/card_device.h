@@ -126,8 +126,10 @@ struct bcl_device_node_info {
 	} info; /* as struct bcl_node_info (nicfw/hal.h) */
 };
 
-/* Memory that peers may reach by `handle`. The card keeps its pages until
- * MEMORY_REMOVE, whose argument is the handle itself. */
+/* Memory that peers may reach by `handle`, as long as all of it is mapped. The
+ * card keeps its pages until MEMORY_REMOVE, whose argument is the handle
+ * itself.
+ */
 struct bcl_device_memory {
 	uint64_t address, length;
 	uint64_t base; /* number of the first byte, for peers */

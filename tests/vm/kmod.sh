@@ -10,13 +10,13 @@ vm_begin
 veth=$(vm_loadable "$headers" veth)
 
 vm_bcl
-for program in hostile kmod veth; do
+for program in hostile kmod unmap veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/$program-test" \
 		"tests/vm/$program.c"
 done
 
 vm_root "$scratch/guest"
-cp "$scratch/kmod/bcl.ko" "$veth" "$scratch"/{hostile,kmod,veth}-test "$scratch/guest/"
+cp "$scratch/kmod/bcl.ko" "$veth" "$scratch"/{hostile,kmod,unmap,veth}-test "$scratch/guest/"
 cat >"$scratch/guest/run" <<'RUN'
 set -e
 insmod /veth.ko
@@ -27,10 +27,11 @@ ifconfig lo mtu 1500 up
 ifconfig veth0 mtu 9000 up
 ifconfig veth1 mtu 9000 up
 /hostile-test veth0 veth1
+/unmap-test veth0 veth1
 /kmod-test veth0 veth1 remove
 rmmod bcl
 insmod /bcl.ko
 rmmod bcl
 RUN
-vm_boot "$scratch/guest" "$image" "$scratch/console" 280 || exit
+vm_boot "$scratch/guest" "$image" "$scratch/console" 280 -smp 2 || exit
 grep -a 'checks passed' "$scratch/console"
