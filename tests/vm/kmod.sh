@@ -14,11 +14,18 @@ for program in hostile kmod unmap veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/$program-test" \
 		"tests/vm/$program.c"
 done
+gcc -O1 -Wall -Wextra -Werror -static -pthread -Iinclude -o "$scratch/fuzz-test" \
+	tests/vm/fuzz{,_calls,_frames}.c
+seed=${SEED:-$RANDOM}
+seconds=${LONG:+300}
+seconds=${seconds:-30}
 
 vm_root "$scratch/guest"
-cp "$scratch/kmod/bcl.ko" "$veth" "$scratch"/{hostile,kmod,unmap,veth}-test "$scratch/guest/"
-cat >"$scratch/guest/run" <<'RUN'
+cp "$scratch/kmod/bcl.ko" "$veth" "$scratch"/{fuzz,hostile,kmod,unmap,veth}-test "$scratch/guest/"
+cat >"$scratch/guest/run" <<RUN
 set -e
+# the fuzzer's processes may break their own memory
+echo 0 >/proc/sys/debug/exception-trace
 insmod /veth.ko
 insmod /bcl.ko
 ifconfig lo mtu 1500 up
@@ -28,10 +35,11 @@ ifconfig veth0 mtu 9000 up
 ifconfig veth1 mtu 9000 up
 /hostile-test veth0 veth1
 /unmap-test veth0 veth1
+/fuzz-test veth0 veth1 $seed $seconds
 /kmod-test veth0 veth1 remove
 rmmod bcl
 insmod /bcl.ko
 rmmod bcl
 RUN
-vm_boot "$scratch/guest" "$image" "$scratch/console" 280 -smp 2 || exit
-grep -a 'checks passed' "$scratch/console"
+vm_boot "$scratch/guest" "$image" "$scratch/console" $((280 + seconds)) -smp 2 || exit
+grep -a -e 'checks passed' -e '^fuzz: ' "$scratch/console"
