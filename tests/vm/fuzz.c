@@ -25,7 +25,7 @@ enum {
 static struct fuzz_dice dice;
 static struct fuzz_job job;
 static pid_t pids[PROCESSES], frames;
-static unsigned born, killed;
+static unsigned born, killed, failed;
 
 static pid_t start(void (*run)(const struct fuzz_job *), unsigned user)
 {
@@ -54,6 +54,7 @@ static void stop(pid_t pid)
 	kill(pid, SIGKILL);
 	CHECK(waitpid(pid, &status, 0) == pid);
 	killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	failed += WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
 }
 
 static long kb_of(const char *name)
@@ -141,9 +142,11 @@ int main(int argc, char **argv)
 	before = kernel_kb();
 	fuzz_for(atof(argv[4]));
 	expect_all_back(before);
-	printf("fuzz: %u processes, %u killed, %lu frames, %lu sent, "
+	printf("fuzz: %u processes, %u killed, %u failed, %lu frames, %lu "
+	       "sent, "
 	       "%lu received; calls",
-	       born, killed, table->frames, table->sent, table->received);
+	       born, killed, failed, table->frames, table->sent,
+	       table->received);
 	for (i = 0; i < FUZZ_CARDS; i++)
 		printf(" %lu", table->calls[i]);
 	printf("\n");

@@ -446,10 +446,11 @@ static int make_file(size_t size)
 	return fd;
 }
 
-/* Addresses of a piece, without memory, so that nothing else comes there. */
-static void reserve(uint32_t i)
+/* Unmap the beginning of a piece, and leave no room where another thread would
+ * get its mapping. */
+static void unmap(uint32_t i, size_t size)
 {
-	if (mmap(own.memory[i], MOST, PROT_NONE,
+	if (mmap(own.memory[i], size, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
 		 0) == MAP_FAILED)
 		exit(1);
@@ -475,15 +476,13 @@ static void remake_memory(struct fuzz_dice *dice, uint32_t i)
 	own.size[i] = size;
 }
 
-/* Move a piece, or what is left of it, to the addresses of another. */
+/* Move the pages of a piece to the addresses of another. */
 static void move_memory(uint32_t i, uint32_t to)
 {
-	if (i == to ||
-	    mremap(own.memory[i], own.size[i], own.size[i],
-		   MREMAP_MAYMOVE | MREMAP_FIXED, own.memory[to]) == MAP_FAILED)
-		return;
-	own.size[to] = own.size[i];
-	reserve(i);
+	if (i != to && mremap(own.memory[i], own.size[i], own.size[i],
+			      MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+			      own.memory[to]) != MAP_FAILED)
+		own.size[to] = own.size[i];
 }
 
 static void change_memory(struct fuzz_dice *dice, struct file *file)
@@ -499,8 +498,7 @@ static void change_memory(struct fuzz_dice *dice, struct file *file)
 
 	switch (fuzz_below(dice, 8)) {
 	case 0:
-		munmap(own.memory[i], some);
-		reserve(i);
+		unmap(i, some);
 		break;
 	case 1:
 		mprotect(own.memory[i], some,
@@ -534,7 +532,7 @@ static void beget(struct fuzz_dice *dice)
 {
 	const uint64_t seed = fuzz_next(dice);
 	struct fuzz_dice of_child = fuzz_dice_of(seed);
-	uint32_t n = fuzz_below(dice, 8);
+	uint32_t n = fuzz_below(dice, 8), i;
 	pid_t pid = fork();
 
 	if (pid < 0)
@@ -545,6 +543,8 @@ static void beget(struct fuzz_dice *dice)
 		return;
 	}
 	alarm(1);
+	for (i = 0; i < FILES; i++) /* mappings of the card stay behind */
+		memset(own.file[i].port, 0, sizeof(own.file[i].port));
 	while (n--)
 		act(&of_child, &own.file[fuzz_below(&of_child, FILES)]);
 	if (fuzz_one_in(&of_child, 3))
