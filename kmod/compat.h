@@ -38,6 +38,18 @@ static inline void bcl_compat_vm_flags(struct vm_area_struct *area,
 #endif
 }
 
+/* get_user_pages_remote() with the process's mmap lock, which stays held. */
+static inline long bcl_compat_get_pages(struct mm_struct *mm,
+					unsigned long address, unsigned long n,
+					unsigned int flags, struct page **page)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	return get_user_pages_remote(mm, address, n, flags, page, NULL);
+#else
+	return get_user_pages_remote(mm, address, n, flags, page, NULL, NULL);
+#endif
+}
+
 static inline u32 bcl_compat_crc32c(u32 crc, const void *data, size_t length)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)

@@ -41,6 +41,7 @@ static long control(struct bcl_kmod_host *host, struct bcl_control *control)
 		return bcl_kmod_unpost(host, control);
 	case BCL_CTL_ISOLATE:
 	case BCL_CTL_REJOIN:
+		control->node = bcl_kmod_node_index(control->node);
 		bcl_kmod_enter(host);
 		status = bcl_kmod_command(host, control, &result);
 		bcl_kmod_leave(host);

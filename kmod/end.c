@@ -204,7 +204,7 @@ static int open_end(struct bcl_kmod_host *host, struct bcl_kmod_end *own,
 		.kind = kind,
 		.dev = dev,
 		.interface = asked->interface,
-		.rail = asked->rail,
+		.rail = array_index_nospec(asked->rail, BCL_RAILS_MAX),
 		.address = { .kind = asked->address.kind,
 			     .length = bcl_wire_length(asked->address.kind) },
 	};

@@ -44,17 +44,18 @@ static struct sk_buff *ether_begin(struct bcl_kmod_end *own,
 				   u32 length, u32 frame)
 {
 	struct net_device *dev = own->dev;
+	const unsigned int before = LL_RESERVED_SPACE(dev); /* may change */
 	struct bcl_ether_prefix *prefix;
 	struct sk_buff *packet;
 
 	if (PREFIX + length > READ_ONCE(dev->mtu))
 		return NULL;
-	packet = alloc_skb(LL_RESERVED_SPACE(dev) + PREFIX + length +
-				   dev->needed_tailroom,
+	packet = alloc_skb(before + PREFIX + length +
+				   READ_ONCE(dev->needed_tailroom),
 			   GFP_ATOMIC | __GFP_NOWARN);
 	if (!packet)
 		return NULL;
-	skb_reserve(packet, LL_RESERVED_SPACE(dev));
+	skb_reserve(packet, before);
 	skb_reset_network_header(packet);
 	prefix = skb_put_zero(packet, PREFIX);
 	prefix->length = bcl_put16(length);

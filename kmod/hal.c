@@ -115,7 +115,8 @@ static int hal_allowed(void *arg, enum bcl_dma_direction direction, u16 port,
 	u64 at;
 
 	return bcl_kmod_span_find(arg, port, 1, ref, right_to(direction),
-				  direction == BCL_DMA_WRITE, &span, &at);
+				  direction == BCL_DMA_WRITE, &span, &at) &&
+	       bcl_kmod_span_mapped(&span);
 }
 
 static enum bcl_dma_result hal_atomic(void *arg, enum bcl_atomic_op op,

@@ -26,10 +26,16 @@ struct bcl_kmod_host *bcl_kmod_host_make(void)
 	if (!host)
 		return NULL;
 	mutex_init(&host->mutex);
+	mutex_init(&host->unpinning);
+	mutex_init(&host->comparing);
+	spin_lock_init(&host->mapping_lock);
+	host->mapped = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&host->doubts);
+	INIT_WORK(&host->compare, bcl_kmod_mapping_compare);
 	spin_lock_init(&host->lock);
 	for (i = 0; i < BCL_KMOD_SEATS; i++)
 		mutex_init(&host->seat[i].mutex);
-	xa_init(&host->memories);
+	xa_init_flags(&host->memories, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&host->listed);
 	INIT_LIST_HEAD(&host->unpinned);
 	INIT_WORK(&host->release, bcl_kmod_unpin_work);
@@ -107,6 +113,7 @@ static void shut(struct bcl_kmod_host *host)
 	bcl_kmod_memories_close(host);
 	bcl_kmod_unpin_all(host);
 	flush_work(&host->release);
+	flush_work(&host->compare); /* no pin is left that starts it again */
 	bcl_kmod_pins_close(host);
 }
 
@@ -124,7 +131,9 @@ static void release(struct bcl_kmod_host *host)
 
 /*
  * The process ends, or its file is closed for good: whatever is first. Another
- * process that inherited the file has no use for the card.
+ * process that inherited the file has no use for the card. If both happen at
+ * the same time, two threads come here. The kernel lets neither go on before
+ * both have returned.
  */
 static void process_ends(struct mmu_notifier *ends, struct mm_struct *mm)
 {
@@ -132,6 +141,8 @@ static void process_ends(struct mmu_notifier *ends, struct mm_struct *mm)
 		container_of(ends, struct bcl_kmod_host, ends);
 	unsigned int i;
 
+	if (test_and_set_bit(0, &host->ended))
+		return;
 	bcl_kmod_admin_remove(host);
 	leave_peers(host);
 	for (i = 0; i < BCL_KMOD_SEATS; i++)
@@ -141,6 +152,8 @@ static void process_ends(struct mmu_notifier *ends, struct mm_struct *mm)
 
 static const struct mmu_notifier_ops process_operations = {
 	.release = process_ends,
+	.invalidate_range_start = bcl_kmod_mapping_changes,
+	.invalidate_range_end = bcl_kmod_mapping_changed,
 };
 
 /* Returns to the state before OPEN. */
@@ -155,6 +168,7 @@ static void undo_open(struct bcl_kmod_host *host)
 	host->npeers = 0;
 	host->nends = 0;
 	memset(host->end, 0, sizeof(host->end));
+	memset(host->rail, 0, sizeof(host->rail));
 	host->closing = false;
 	host->deadline = U64_MAX;
 	host->armed = U64_MAX;

@@ -16,6 +16,7 @@
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/nospec.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -159,6 +160,7 @@ struct bcl_kmod_host {
 	u64 id;
 	struct mm_struct *mm;	  /* grabbed */
 	struct mmu_notifier ends; /* calls when the process ends */
+	unsigned long ended;	  /* bit 0: it has called */
 	struct net *net;
 	struct bcl_kmod_user *user;
 	struct pid *process;
@@ -195,6 +197,14 @@ struct bcl_kmod_host {
 	/* Pins without a user, until process context releases the pins. */
 	struct list_head unpinned;
 	struct work_struct release;
+	struct mutex unpinning; /* below seat->mutex */
+
+	/* Pins by address; see mapping.c. */
+	spinlock_t mapping_lock;
+	struct rb_root_cached mapped;
+	struct list_head doubts;
+	struct work_struct compare;
+	struct mutex comparing; /* taken before the process's mmap lock */
 
 	/* ---- with locks of their own ---- */
 	struct sk_buff_head in, out;
@@ -297,6 +307,15 @@ bool bcl_kmod_may_meet(const struct bcl_kmod_host *host, u64 card);
 long bcl_kmod_node_show(struct bcl_kmod_host *host,
 			struct bcl_device_node *node);
 
+/* An index of a node that the process gave, as the core may have it: no thread
+ * that guesses wrong reads beyond the core's nodes. */
+static inline u32 bcl_kmod_node_index(u32 index)
+{
+	return index < BCL_KMOD_NODES
+		       ? array_index_nospec(index, BCL_KMOD_NODES)
+		       : BCL_NODE_NONE;
+}
+
 /* ---- port.c, intake.c ---- */
 
 long bcl_kmod_port_open(struct bcl_kmod_host *host,
@@ -304,8 +323,7 @@ long bcl_kmod_port_open(struct bcl_kmod_host *host,
 long bcl_kmod_port_close(struct bcl_kmod_host *host, unsigned long seat);
 long bcl_kmod_doorbell(struct bcl_kmod_host *host, unsigned long seat);
 long bcl_kmod_post(struct bcl_kmod_host *host, struct bcl_control *control);
-long bcl_kmod_unpost(struct bcl_kmod_host *host,
-		     const struct bcl_control *control);
+long bcl_kmod_unpost(struct bcl_kmod_host *host, struct bcl_control *control);
 /* Release what finished requests and channels had, at the end of a turn. */
 void bcl_kmod_ports_settle(struct bcl_kmod_host *host);
 /* NULL: no such port. */
@@ -349,6 +367,9 @@ void bcl_kmod_span_close(struct bcl_kmod_host *host,
 bool bcl_kmod_span_find(struct bcl_kmod_host *host, u16 port, int remote,
 			const struct bcl_memref *ref, u32 rights, bool write,
 			struct bcl_kmod_span *span, u64 *at);
+/* False if the process has unmapped the memory. Then the memory cannot be
+ * written, but the pages can still be read. */
+bool bcl_kmod_span_mapped(const struct bcl_kmod_span *span);
 void bcl_kmod_span_read(const struct bcl_kmod_span *span, u64 at, void *to,
 			size_t length);
 void bcl_kmod_span_write(const struct bcl_kmod_span *span, u64 at,

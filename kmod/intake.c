@@ -20,7 +20,8 @@ enum {
 static bool is_busy(struct bcl_kmod_host *host,
 		    const struct bcl_kmod_slot *slot)
 {
-	if (!READ_ONCE(slot->busy))
+	/* Acquire: pairs with settle(). */
+	if (!smp_load_acquire(&slot->busy))
 		return false;
 	spin_lock_bh(&host->lock);
 	spin_unlock_bh(&host->lock);
@@ -74,11 +75,13 @@ static bool take_request(struct bcl_kmod_host *host, struct bcl_kmod_port *port,
 	request = &port->shadow[index];
 	memcpy(request, &given[index], sizeof(*request));
 	barrier(); /* from here on the kernel reads only the copy */
+	request->node = bcl_kmod_node_index(request->node);
 	if (!open_refs(host, port, seat, index, request)) {
 		request->op = WRONG_OP;
 		request->nref = 0;
 	}
-	port->slot[index].busy = true;
+	/* Release: pairs with find_own(). */
+	smp_store_release(&port->slot[index].busy, true);
 	bcl_submits(port->shadow, n)[port->made++ & (n - 1)] = index;
 	return true;
 }
@@ -117,6 +120,7 @@ static long take_all(struct bcl_kmod_host *host, struct bcl_kmod_port *port,
 				status = BCL_ERR_ARG;
 		}
 		ring(host, port);
+		cond_resched();
 	} while (port->taken != made && !fatal_signal_pending(current));
 	return status;
 }

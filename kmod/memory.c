@@ -83,6 +83,9 @@ void bcl_kmod_memories_close(struct bcl_kmod_host *host)
 	struct bcl_kmod_memory *memory;
 	unsigned long handle;
 
-	xa_for_each(&host->memories, handle, memory) memory_free(host, memory);
+	xa_for_each (&host->memories, handle, memory) {
+		memory_free(host, memory);
+		cond_resched();
+	}
 	xa_destroy(&host->memories);
 }

@@ -83,8 +83,11 @@ static void take_ways(const struct bcl_kmod_host *host, struct bcl_ways *ways,
 	BUILD_BUG_ON((int)BCL_DEVICE_WAYS > BCL_HOST_WAYS);
 	bcl_ways_begin(ways, connect->wire, connect->nwires);
 	for (w = 0; w < connect->nways; w++) {
-		const struct bcl_host_way way = { connect->way[w].end,
-						  connect->way[w].wire };
+		const struct bcl_host_way way = {
+			array_index_nospec(connect->way[w].end,
+					   BCL_DEVICE_ENDS),
+			array_index_nospec(connect->way[w].wire, BCL_WIRES_MAX),
+		};
 
 		bcl_ways_add(ways, way, host->end[way.end].rail);
 	}
@@ -129,13 +132,13 @@ long bcl_kmod_connect(struct bcl_kmod_host *host,
 long bcl_kmod_node_show(struct bcl_kmod_host *host,
 			struct bcl_device_node *node)
 {
+	const u32 index = node->index, known = bcl_kmod_node_index(index);
 	const struct bcl_kmod_node *own;
-	u32 index = node->index;
 
 	bcl_kmod_enter(host);
 	*node = (struct bcl_device_node){ 0 };
-	if (index < BCL_KMOD_NODES) {
-		own = &host->node[array_index_nospec(index, BCL_KMOD_NODES)];
+	if (known != BCL_NODE_NONE) {
+		own = &host->node[known];
 		*node = own->shown;
 		node->known = own->ways.known;
 		node->ends = bcl_ways_ends(&own->ways);

@@ -118,6 +118,14 @@ static int pin_all(struct bcl_kmod_host *host, unsigned long address,
 	return fatal_signal_pending(current) ? -EINTR : -EFAULT;
 }
 
+/* Free a pin that has no pages. */
+static void pin_free(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
+{
+	bcl_kmod_mapping_forget(host, pin);
+	discharge(host, pin->npages);
+	kvfree(pin);
+}
+
 struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 				  u64 length, bool write)
 {
@@ -142,30 +150,43 @@ struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 	pin->first = offset_in_page(address);
 	pin->writable = true;
 	pin->dirty = false;
+	bcl_kmod_mapping_watch(host, pin, first);
 	error = pin_all(host, first, true, pin);
 	if (error == -EFAULT && !write) {
 		pin->writable = false;
 		error = pin_all(host, first, false, pin);
 	}
 	if (error) {
-		kvfree(pin);
-		discharge(host, npages);
+		pin_free(host, pin);
 		return ERR_PTR(error);
 	}
 	spin_lock_bh(&host->lock);
 	host->count.pages_pinned += npages;
 	spin_unlock_bh(&host->lock);
-	return pin;
+	if (bcl_kmod_mapping_watched(host, pin))
+		return pin;
+	bcl_kmod_unpin(host, pin);
+	return ERR_PTR(-EFAULT);
+}
+
+static void unpin_pages(struct bcl_kmod_pin *pin)
+{
+	unsigned long done, some;
+
+	for (done = 0; done < pin->npages; done += some) {
+		some = min_t(unsigned long, pin->npages - done, AT_ONCE);
+		unpin_user_pages_dirty_lock(pin->page + done, some, pin->dirty);
+		cond_resched();
+	}
 }
 
 void bcl_kmod_unpin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
 {
-	unpin_user_pages_dirty_lock(pin->page, pin->npages, pin->dirty);
-	discharge(host, pin->npages);
+	unpin_pages(pin);
 	spin_lock_bh(&host->lock);
 	host->count.pages_released += pin->npages;
 	spin_unlock_bh(&host->lock);
-	kvfree(pin);
+	pin_free(host, pin);
 }
 
 void bcl_kmod_unpin_later(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
@@ -180,13 +201,16 @@ void bcl_kmod_unpin_all(struct bcl_kmod_host *host)
 	struct bcl_kmod_pin *pin, *next;
 	LIST_HEAD(pins);
 
-	if (list_empty_careful(&host->unpinned))
+	if (list_empty_careful(&host->unpinned) &&
+	    !mutex_is_locked(&host->unpinning))
 		return;
+	mutex_lock(&host->unpinning); /* waits for other threads' */
 	spin_lock_bh(&host->lock);
 	list_splice_init(&host->unpinned, &pins);
 	spin_unlock_bh(&host->lock);
 	list_for_each_entry_safe (pin, next, &pins, link)
 		bcl_kmod_unpin(host, pin);
+	mutex_unlock(&host->unpinning);
 }
 
 void bcl_kmod_unpin_work(struct work_struct *work)

@@ -9,11 +9,14 @@
 
 #include <bcl/status.h>
 #include <linux/err.h>
+#include <linux/interval_tree.h>
 #include <linux/list.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
 struct bcl_kmod_host;
+struct mmu_notifier;
+struct mmu_notifier_range;
 
 struct bcl_kmod_pin {
 	struct list_head link;
@@ -21,6 +24,14 @@ struct bcl_kmod_pin {
 	unsigned int first; /* offset of the first byte in its page */
 	bool writable;
 	bool dirty; /* the card has written there */
+	/* The addresses no longer name the pages; see mapping.c. Never false
+	 * again. */
+	bool gone;
+	/* Protected by host->mapping_lock: */
+	bool watched;		/* all pages are pinned */
+	struct list_head doubt; /* in host->doubts */
+	unsigned long from, to; /* first and last address in doubt */
+	struct interval_tree_node range;
 	struct page *page[];
 };
 
@@ -50,5 +61,24 @@ void bcl_kmod_unpin_all(struct bcl_kmod_host *host);
 void bcl_kmod_unpin_work(struct work_struct *work);
 /* Return what is charged; no pin is left. */
 void bcl_kmod_pins_close(struct bcl_kmod_host *host);
+
+/* ---- mapping.c ---- */
+
+/* Before pages are pinned, from the address `first` on. */
+void bcl_kmod_mapping_watch(struct bcl_kmod_host *host,
+			    struct bcl_kmod_pin *pin, unsigned long first);
+/* All pages are pinned. Returns false if the memory is gone meanwhile. */
+bool bcl_kmod_mapping_watched(struct bcl_kmod_host *host,
+			      struct bcl_kmod_pin *pin);
+/* Before the pin is freed. May sleep. */
+void bcl_kmod_mapping_forget(struct bcl_kmod_host *host,
+			     struct bcl_kmod_pin *pin);
+/* Notice of host->ends, before and after a change. */
+int bcl_kmod_mapping_changes(struct mmu_notifier *notifier,
+			     const struct mmu_notifier_range *range);
+void bcl_kmod_mapping_changed(struct mmu_notifier *notifier,
+			      const struct mmu_notifier_range *range);
+/* Work: find out which pins in doubt are gone. */
+void bcl_kmod_mapping_compare(struct work_struct *work);
 
 #endif

@@ -71,10 +71,15 @@ struct bcl_kmod_part *bcl_kmod_part_get(struct bcl_kmod_host *host, u64 offset)
 
 /* ---- making a port ---- */
 
+static bool is_size(u32 n)
+{
+	return n && n <= MOST;
+}
+
 static bool is_well_formed(const struct bcl_device_port *port)
 {
-	return port->nrequests <= MOST && port->nreceives <= MOST &&
-	       port->nblocks <= MOST && port->nlongs <= MOST &&
+	return is_size(port->nrequests) && is_size(port->nreceives) &&
+	       is_size(port->nblocks) && port->nlongs <= MOST &&
 	       port->nchannels <= MOST;
 }
 
@@ -287,25 +292,38 @@ long bcl_kmod_port_close(struct bcl_kmod_host *host, unsigned long number)
 
 /* ---- channels ---- */
 
+/* The place of the channel that the process names, or NULL. Also makes the
+ * number one that the core may have. */
+static struct bcl_kmod_span *channel_of(struct bcl_kmod_seat *seat,
+					struct bcl_control *control)
+{
+	const u32 n = seat ? seat->port->opened.port.nchannels : 0;
+
+	if (control->channel.number >= n)
+		return NULL;
+	control->channel.number =
+		array_index_nospec(control->channel.number, n);
+	return &seat->port->channel[control->channel.number];
+}
+
 long bcl_kmod_post(struct bcl_kmod_host *host, struct bcl_control *control)
 {
 	struct bcl_kmod_seat *seat =
 		bcl_kmod_seat_of(host, control->channel.port);
-	u32 number = control->channel.number, result;
-	struct bcl_kmod_span span;
+	struct bcl_kmod_span *place = channel_of(seat, control), span;
 	long status;
+	u32 result;
 
-	if (!seat || number >= seat->port->opened.port.nchannels)
+	if (!place)
 		return BCL_ERR_ARG;
-	number = array_index_nospec(number, seat->port->opened.port.nchannels);
 	status = bcl_kmod_span_open(host, seat->port, control->channel.handle,
 				    control->channel.offset,
 				    control->channel.length,
 				    !control->channel.reading, &span);
 	if (status)
 		return status;
-	control->channel.handle =
-		bcl_kmod_channel_handle(seat - host->seat, number);
+	control->channel.handle = bcl_kmod_channel_handle(
+		seat - host->seat, control->channel.number);
 	control->channel.offset = 0;
 	bcl_kmod_enter(host);
 	status = bcl_kmod_command(host, control, &result);
@@ -313,27 +331,26 @@ long bcl_kmod_post(struct bcl_kmod_host *host, struct bcl_control *control)
 		/* Most often there is nothing in the place. A process that
 		 * lies about blocks may have made the reader of `receives` lose
 		 * its entry. */
-		swap(span, seat->port->channel[number]);
+		swap(span, *place);
 	bcl_kmod_span_close(host, &span);
 	bcl_kmod_leave(host);
 	return status;
 }
 
-long bcl_kmod_unpost(struct bcl_kmod_host *host,
-		     const struct bcl_control *control)
+long bcl_kmod_unpost(struct bcl_kmod_host *host, struct bcl_control *control)
 {
 	struct bcl_kmod_seat *seat =
 		bcl_kmod_seat_of(host, control->channel.port);
-	u32 number = control->channel.number, result;
+	struct bcl_kmod_span *place = channel_of(seat, control);
 	enum bcl_status status;
+	u32 result;
 
-	if (!seat || number >= seat->port->opened.port.nchannels)
+	if (!place)
 		return BCL_ERR_ARG;
-	number = array_index_nospec(number, seat->port->opened.port.nchannels);
 	bcl_kmod_enter(host);
 	status = bcl_kmod_command(host, control, &result);
 	if (!status)
-		bcl_kmod_span_close(host, &seat->port->channel[number]);
+		bcl_kmod_span_close(host, place);
 	bcl_kmod_leave(host);
 	if (!status)
 		bcl_kmod_unpin_all(host);
@@ -367,7 +384,8 @@ static void settle(struct bcl_kmod_host *host, struct bcl_kmod_port *port)
 
 		for (r = 0; r < BCL_REQUEST_REFS; r++)
 			bcl_kmod_span_close(host, &slot->span[r]);
-		slot->busy = false;
+		/* Release: pairs with is_busy(). */
+		smp_store_release(&slot->busy, false);
 	}
 	while ((entry = take(&port->receives)))
 		if (entry->kind == BCL_CQ_CHANNEL || entry->kind == BCL_CQ_READ)

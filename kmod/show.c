@@ -21,8 +21,8 @@ enum bcl_status bcl_kmod_node_info(const struct bcl_kmod_host *host,
 				   struct bcl_device_node_info *node)
 {
 	struct bcl_node_info info;
-	enum bcl_status status =
-		bcl_card_node_info(host->card, node->index, &info);
+	enum bcl_status status = bcl_card_node_info(
+		host->card, bcl_kmod_node_index(node->index), &info);
 
 	if (status)
 		return status;

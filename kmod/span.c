@@ -10,56 +10,6 @@
 #include "host.h"
 #include "pin.h"
 
-/* True if the address lies in the part `given` of the port, whose pages are the
- * kernel's. */
-static bool in_given(const struct bcl_kmod_port *port, u64 address, u64 length,
-		     u64 *offset)
-{
-	const struct bcl_kmod_part *part = port->part[BCL_DEVICE_GIVEN];
-	unsigned long mapped = READ_ONCE(part->mapped);
-
-	*offset = address - mapped;
-	return mapped && address >= mapped && *offset <= part->size &&
-	       length <= part->size - *offset;
-}
-
-long bcl_kmod_span_open(struct bcl_kmod_host *host,
-			const struct bcl_kmod_port *port, u32 handle,
-			u64 offset, u64 length, bool write,
-			struct bcl_kmod_span *span)
-{
-	struct bcl_kmod_pin *pin;
-	u64 at;
-
-	*span = (struct bcl_kmod_span){ .length = length };
-	if (!length)
-		return BCL_OK;
-	if (handle != BCL_HANDLE_SELF) {
-		span->kind = BCL_KMOD_NAMED;
-		span->handle = handle;
-		span->offset = offset;
-		return BCL_OK;
-	}
-	if (in_given(port, offset, length, &at)) {
-		span->kind = BCL_KMOD_LINEAR;
-		span->memory = port->part[BCL_DEVICE_GIVEN]->memory + at;
-		return BCL_OK;
-	}
-	pin = bcl_kmod_pin(host, offset, length, write);
-	if (IS_ERR(pin))
-		return bcl_kmod_pin_status(pin);
-	span->kind = BCL_KMOD_PINNED;
-	span->pin = pin;
-	return BCL_OK;
-}
-
-void bcl_kmod_span_close(struct bcl_kmod_host *host, struct bcl_kmod_span *span)
-{
-	if (span->kind == BCL_KMOD_PINNED)
-		bcl_kmod_unpin_later(host, span->pin);
-	*span = (struct bcl_kmod_span){ .kind = BCL_KMOD_NOTHING };
-}
-
 /* ---- handles ---- */
 
 static bool within(u64 offset, u64 length, u64 size)
@@ -96,6 +46,9 @@ static bool find_own(struct bcl_kmod_host *host, u16 port, u32 handle,
 		number = handle >> 2 & 0xffff;
 		if (number >= seat->port->opened.port.nrequests ||
 		    (handle & 3) >= BCL_REQUEST_REFS)
+			return false;
+		/* Acquire: pairs with take_request(). */
+		if (!smp_load_acquire(&seat->port->slot[number].busy))
 			return false;
 		*span = seat->port->slot[number].span[handle & 3];
 	} else {
@@ -146,17 +99,95 @@ static bool find(struct bcl_kmod_host *host, u16 port, int remote,
 	return span->kind != BCL_KMOD_NOTHING;
 }
 
+bool bcl_kmod_span_mapped(const struct bcl_kmod_span *span)
+{
+	return span->kind != BCL_KMOD_PINNED || !READ_ONCE(span->pin->gone);
+}
+
+static bool may_write(const struct bcl_kmod_span *span)
+{
+	return bcl_kmod_span_mapped(span) &&
+	       (span->kind != BCL_KMOD_PINNED || span->pin->writable);
+}
+
 bool bcl_kmod_span_find(struct bcl_kmod_host *host, u16 port, int remote,
 			const struct bcl_memref *ref, u32 rights, bool write,
 			struct bcl_kmod_span *span, u64 *at)
 {
 	bool found = find(host, port, remote, ref, rights, span, at) &&
-		     (!write || span->kind != BCL_KMOD_PINNED ||
-		      span->pin->writable);
+		     (!write || may_write(span));
 
 	if (!found)
 		host->count.dma_refused++;
 	return found;
+}
+
+/* ---- memory of requests and channels ---- */
+
+/* True if the address lies in the part `given` of the port, whose pages are the
+ * kernel's. */
+static bool in_given(const struct bcl_kmod_port *port, u64 address, u64 length,
+		     u64 *offset)
+{
+	const struct bcl_kmod_part *part = port->part[BCL_DEVICE_GIVEN];
+	unsigned long mapped = READ_ONCE(part->mapped);
+
+	*offset = address - mapped;
+	return mapped && address >= mapped && *offset <= part->size &&
+	       length <= part->size - *offset;
+}
+
+/* True if there is registered memory as the span says. */
+static bool is_named(struct bcl_kmod_host *host,
+		     const struct bcl_kmod_span *span, bool write)
+{
+	struct bcl_kmod_span memory;
+	bool found;
+	u64 at;
+
+	spin_lock_bh(&host->lock);
+	found = find_memory(host, span->handle, span->offset, span->length,
+			    false, 0, &memory, &at) &&
+		bcl_kmod_span_mapped(&memory) && (!write || may_write(&memory));
+	spin_unlock_bh(&host->lock);
+	return found;
+}
+
+long bcl_kmod_span_open(struct bcl_kmod_host *host,
+			const struct bcl_kmod_port *port, u32 handle,
+			u64 offset, u64 length, bool write,
+			struct bcl_kmod_span *span)
+{
+	struct bcl_kmod_pin *pin;
+	u64 at;
+
+	*span = (struct bcl_kmod_span){ .length = length };
+	if (!length)
+		return BCL_OK;
+	if (handle != BCL_HANDLE_SELF) {
+		span->kind = BCL_KMOD_NAMED;
+		span->handle = handle;
+		span->offset = offset;
+		return is_named(host, span, write) ? BCL_OK : BCL_ERR_ARG;
+	}
+	if (in_given(port, offset, length, &at)) {
+		span->kind = BCL_KMOD_LINEAR;
+		span->memory = port->part[BCL_DEVICE_GIVEN]->memory + at;
+		return BCL_OK;
+	}
+	pin = bcl_kmod_pin(host, offset, length, write);
+	if (IS_ERR(pin))
+		return bcl_kmod_pin_status(pin);
+	span->kind = BCL_KMOD_PINNED;
+	span->pin = pin;
+	return BCL_OK;
+}
+
+void bcl_kmod_span_close(struct bcl_kmod_host *host, struct bcl_kmod_span *span)
+{
+	if (span->kind == BCL_KMOD_PINNED)
+		bcl_kmod_unpin_later(host, span->pin);
+	*span = (struct bcl_kmod_span){ .kind = BCL_KMOD_NOTHING };
 }
 
 /* ---- moving data ---- */

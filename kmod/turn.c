@@ -28,7 +28,8 @@ static void set_timer(struct bcl_kmod_host *host)
 		return;
 	}
 	host->armed = host->deadline;
-	hrtimer_start(&host->timer, ns_to_ktime(host->deadline),
+	/* The clock ends after 292 years, and what is later would be past. */
+	hrtimer_start(&host->timer, min_t(u64, host->deadline, KTIME_MAX),
 		      HRTIMER_MODE_ABS_SOFT);
 }
 

@@ -9,7 +9,8 @@
  * and is gone when the file is closed for good and no mapping of it is left.
  *
  * A call returns an enum bcl_status (bcl/status.h), or -1 with errno: EFAULT,
- * the argument is not in memory; EINVAL, the call or its argument makes no
+ * the argument is not in memory, or, after the call was carried out, cannot be
+ * written; EINVAL, the call or its argument makes no
  * sense; ENOTTY, there is no such call; EPERM, another process than the one
  * that called OPEN; EDQUOT, see below. A call that does not return BCL_OK has
  * changed nothing, unless it says otherwise.
@@ -134,8 +135,10 @@ struct bcl_device_node_info {
 	} info; /* as struct bcl_node_info (nicfw/hal.h) */
 };
 
-/* Memory that peers may reach by `handle`. The card keeps its pages until
- * MEMORY_REMOVE, whose argument is the handle itself. */
+/* Memory that peers may reach by `handle`, as long as all of it is mapped. The
+ * card keeps its pages until MEMORY_REMOVE, whose argument is the handle
+ * itself.
+ */
 struct bcl_device_memory {
 	uint64_t address, length;
 	uint64_t base; /* number of the first byte, for peers */

@@ -89,11 +89,18 @@ vm_modules() {
 		-e '^  The kernel was built by' -e '^  You are using' "$dir/said"
 }
 
-# vm_bcl: build $scratch/kmod/bcl.ko, from copies: the tree may be read-only, and
-# others build there
+# vm_bcl: put bcl.ko into $scratch. It is built from copies, as the tree may be
+# read-only, once for all tests, which take turns. After a failure nothing is kept, as
+# warnings come only once.
 vm_bcl() {
-	cp -r kmod nicfw card include base "$scratch/"
-	vm_modules "$headers" "$scratch/kmod"
+	local place=${abs_top_builddir:?}/tests/vm/kernel/source
+	mkdir -p "$place"
+	(
+		flock 9
+		cp -ru kmod nicfw card include base "$place/"
+		vm_modules "$headers" "$place/kmod" || { rm -rf "$place"; exit 1; }
+		cp "$place/kmod/bcl.ko" "$scratch/"
+	) 9>"$place.lock"
 }
 
 # vm_root DIR: begin the initial file system of a guest; its /init runs /run and

@@ -167,20 +167,6 @@ static void test_read_channel(struct user *a, struct user *b)
 	munmap(to, length);
 }
 
-static long add_memory(const struct user *user, uint32_t handle, void *memory,
-		       uint64_t length, uint32_t rights)
-{
-	struct bcl_device_memory named = {
-		.address = (uintptr_t)memory,
-		.length = length,
-		.base = 1 << 20,
-		.handle = handle,
-		.rights = rights,
-	};
-
-	return ioctl(user->fd, BCL_DEVICE_MEMORY, &named);
-}
-
 static void test_put_get(struct user *a, struct user *b)
 {
 	const size_t length = 200000;
@@ -335,6 +321,12 @@ static void test_wrong_calls(struct user *a, const struct user *b)
 	port.nrequests = 3;
 	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_ERR_ARG);
 	port.nrequests = 0xffffffff;
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_ERR_ARG);
+	port.nrequests = 0;
+	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_ERR_ARG);
+	port.nreceives = 0;
+	port.nblocks = 0;
+	port.nlongs = 0;
 	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) == BCL_ERR_ARG);
 	port = port_argument(5, a->fd);
 	CHECK(ioctl(a->fd, BCL_DEVICE_PORT_OPEN, &port) < 0 && errno == EINVAL);
@@ -508,29 +500,6 @@ static void test_wrong_indices(struct user *a, struct user *b)
 }
 
 /* ---- the kernel's own accounts ---- */
-
-static long vmstat(const char *name)
-{
-	FILE *file = fopen("/proc/sys/vm/stat_refresh", "w");
-	char line[128];
-	long value = -1;
-
-	CHECK(file && fputs("1\n", file) >= 0 && !fclose(file));
-	file = fopen("/proc/vmstat", "r");
-	CHECK(file);
-	while (fgets(line, sizeof(line), file))
-		if (!strncmp(line, name, strlen(name)) &&
-		    line[strlen(name)] == ' ')
-			value = atol(line + strlen(name));
-	fclose(file);
-	CHECK(value >= 0);
-	return value;
-}
-
-static void expect_no_pins(void)
-{
-	CHECK(vmstat("nr_foll_pin_acquired") == vmstat("nr_foll_pin_released"));
-}
 
 static long locked_kb(void)
 {

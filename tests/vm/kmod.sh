@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The kernel module, in a guest: its calls, right and wrong, its messages over the
 # loopback interface and over a pair of Ethernet interfaces, what is left when its
-# processes are killed, the limits of its users, and what administrators see and change.
+# processes are killed, the limits of its users, what administrators see and change,
+# hostile processes, and random calls and frames by a seed (SEED).
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
@@ -10,16 +11,24 @@ vm_begin
 veth=$(vm_loadable "$headers" veth)
 
 vm_bcl
-for program in admin kmod limits veth; do
+for program in admin hostile kmod limits unmap veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/$program-test" \
 		"tests/vm/$program.c"
 done
+gcc -O1 -Wall -Wextra -Werror -static -pthread -Iinclude -o "$scratch/fuzz-test" \
+	tests/vm/fuzz{,_calls,_frames}.c
+seed=${SEED:-$RANDOM}
+seconds=${LONG:+300}
+seconds=${seconds:-15}
 
 vm_root "$scratch/guest"
-cp "$scratch/kmod/bcl.ko" "$veth" "$scratch"/{admin,kmod,limits,veth}-test "$scratch/guest/"
+cp "$scratch/bcl.ko" "$veth" "$scratch/guest/"
+cp "$scratch"/{admin,fuzz,hostile,kmod,limits,unmap,veth}-test "$scratch/guest/"
 vm_program "$scratch/guest" "${abs_top_builddir:?}/tools/bcl-ctl"
-cat >"$scratch/guest/run" <<'RUN'
+cat >"$scratch/guest/run" <<RUN
 set -e
+# the fuzzer's processes may break their own memory
+echo 0 >/proc/sys/debug/exception-trace
 insmod /veth.ko
 insmod /bcl.ko
 ifconfig lo mtu 1500 up
@@ -31,10 +40,13 @@ ifconfig lo mtu 1500 up
 /veth-test veth0 veth1
 ifconfig veth0 mtu 9000 up
 ifconfig veth1 mtu 9000 up
+/hostile-test veth0 veth1
+/unmap-test veth0 veth1
+/fuzz-test veth0 veth1 $seed $seconds
 /kmod-test veth0 veth1 remove
 rmmod bcl
 insmod /bcl.ko
 rmmod bcl
 RUN
-vm_boot "$scratch/guest" "$image" "$scratch/console" 280 || exit
-grep -a 'checks passed' "$scratch/console"
+vm_boot "$scratch/guest" "$image" "$scratch/console" $((280 + seconds)) -smp 2 || exit
+grep -a -e 'checks passed' -e '^fuzz: ' "$scratch/console"

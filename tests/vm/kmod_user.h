@@ -17,11 +17,14 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define TIMEOUT 5000000000ull /* ns of silence of a peer */
 
 #define CHECK(holds)                                                   \
 	do {                                                           \
@@ -74,13 +77,13 @@ struct user {
 	uint32_t busy; /* bit r: request r is in flight */
 };
 
-static size_t whole_pages(uint64_t bytes)
+static inline size_t whole_pages(uint64_t bytes)
 {
 	return (bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
 /* The address of the interface for an end: of the kind, without a port. */
-static struct bcl_wire_address address_of(const char *interface)
+static inline struct bcl_wire_address address_of(const char *interface)
 {
 	struct bcl_wire_address address = {
 		.kind = kind,
@@ -110,13 +113,13 @@ static struct bcl_wire_address address_of(const char *interface)
 	return address;
 }
 
-static struct bcl_device_open open_argument(const char *interface)
+static inline struct bcl_device_open open_argument(const char *interface)
 {
 	struct bcl_device_open open = {
 		.abi = BCL_CARD_ABI,
 		.nends = 1,
 		.incarnation = 77,
-		.peer_timeout = 5000000000ull,
+		.peer_timeout = TIMEOUT,
 		.pcrc = pcrc,
 	};
 
@@ -126,12 +129,15 @@ static struct bcl_device_open open_argument(const char *interface)
 	return open;
 }
 
-static void open_card(struct user *user, const char *interface)
+/* Peers may be silent for `timeout` ns. */
+static inline void open_card_for(struct user *user, const char *interface,
+				 uint64_t timeout)
 {
 	memset(user, 0, sizeof(*user));
 	user->fd = open(BCL_DEVICE_PATH, O_RDWR | O_CLOEXEC);
 	CHECK(user->fd >= 0);
 	user->open = open_argument(interface);
+	user->open.peer_timeout = timeout;
 	CHECK(ioctl(user->fd, BCL_DEVICE_OPEN, &user->open) == BCL_OK);
 	CHECK(user->open.card != 0 && user->open.end[0].refused == 0);
 	CHECK(user->open.end[0].up == 1 &&
@@ -142,7 +148,12 @@ static void open_card(struct user *user, const char *interface)
 	CHECK(user->news != MAP_FAILED);
 }
 
-static struct bcl_device_port port_argument(unsigned number, int wake)
+static inline void open_card(struct user *user, const char *interface)
+{
+	open_card_for(user, interface, TIMEOUT);
+}
+
+static inline struct bcl_device_port port_argument(unsigned number, int wake)
 {
 	return (struct bcl_device_port){
 		.number = number,
@@ -155,12 +166,13 @@ static struct bcl_device_port port_argument(unsigned number, int wake)
 	};
 }
 
-static size_t part_size(const struct user *user, enum bcl_device_part part)
+static inline size_t part_size(const struct user *user,
+			       enum bcl_device_part part)
 {
 	return whole_pages(bcl_device_area(&user->port, part, BCL_AREAS));
 }
 
-static const void *area(const struct user *user, enum bcl_area which)
+static inline const void *area(const struct user *user, enum bcl_area which)
 {
 	enum bcl_device_part part = bcl_device_part(which);
 
@@ -168,7 +180,7 @@ static const void *area(const struct user *user, enum bcl_area which)
 	       bcl_device_area(&user->port, part, which);
 }
 
-static void map_port(struct user *user)
+static inline void map_port(struct user *user)
 {
 	user->shown = mmap(NULL, part_size(user, BCL_DEVICE_SHOWN), PROT_READ,
 			   MAP_SHARED, user->fd,
@@ -189,13 +201,13 @@ static void map_port(struct user *user)
 		(struct queue){ area(user, BCL_AREA_RECEIVES), RECEIVES, 0, 1 };
 }
 
-static void unmap_port(struct user *user)
+static inline void unmap_port(struct user *user)
 {
 	CHECK(!munmap((void *)user->shown, part_size(user, BCL_DEVICE_SHOWN)));
 	CHECK(!munmap(user->given, part_size(user, BCL_DEVICE_GIVEN)));
 }
 
-static void open_port(struct user *user, unsigned number)
+static inline void open_port(struct user *user, unsigned number)
 {
 	struct bcl_device_port port;
 
@@ -218,7 +230,7 @@ static void open_port(struct user *user, unsigned number)
 	map_port(user);
 }
 
-static void close_card(struct user *user)
+static inline void close_card(struct user *user)
 {
 	unmap_port(user);
 	CHECK(!munmap((void *)user->news, PAGE));
@@ -226,7 +238,7 @@ static void close_card(struct user *user)
 	CHECK(!close(user->wake));
 }
 
-static const struct bcl_completion *peek(const struct queue *queue)
+static inline const struct bcl_completion *peek(const struct queue *queue)
 {
 	const struct bcl_completion *entry = &queue->entries[queue->next];
 
@@ -236,7 +248,7 @@ static const struct bcl_completion *peek(const struct queue *queue)
 }
 
 /* Sleep until the card wakes the port. */
-static void sleep_until(struct user *user, const struct queue *queue)
+static inline void sleep_until(struct user *user, const struct queue *queue)
 {
 	struct pollfd poll_for = { .fd = user->wake, .events = POLLIN };
 	uint64_t n;
@@ -249,7 +261,8 @@ static void sleep_until(struct user *user, const struct queue *queue)
 	__atomic_store_n(&user->indices->sleeping, 0, __ATOMIC_SEQ_CST);
 }
 
-static struct bcl_completion next_of(struct user *user, struct queue *queue)
+static inline struct bcl_completion next_of(struct user *user,
+					    struct queue *queue)
 {
 	const struct bcl_completion *entry;
 	struct bcl_completion result;
@@ -278,7 +291,7 @@ static inline void free_block(struct user *user, uint32_t length)
 	__atomic_store_n(freed, *freed + 1, __ATOMIC_RELEASE);
 }
 
-static struct bcl_completion sent(struct user *user)
+static inline struct bcl_completion sent(struct user *user)
 {
 	struct bcl_completion entry = next_of(user, &user->sends);
 
@@ -288,7 +301,7 @@ static struct bcl_completion sent(struct user *user)
 	return entry;
 }
 
-static uint32_t free_slot(struct user *user)
+static inline uint32_t free_slot(struct user *user)
 {
 	uint32_t slot = 0;
 
@@ -299,14 +312,14 @@ static uint32_t free_slot(struct user *user)
 }
 
 /* Write a number to submits[] without a doorbell. */
-static void write_submit(struct user *user, uint32_t slot)
+static inline void write_submit(struct user *user, uint32_t slot)
 {
 	user->submits[user->made++ % REQUESTS] = slot;
 	__atomic_store_n(&user->indices->requests_made, user->made,
 			 __ATOMIC_RELEASE);
 }
 
-static uint32_t submit(struct user *user, struct bcl_request request)
+static inline uint32_t submit(struct user *user, struct bcl_request request)
 {
 	uint32_t slot = free_slot(user);
 
@@ -319,13 +332,13 @@ static uint32_t submit(struct user *user, struct bcl_request request)
 	return slot;
 }
 
-static long doorbell(const struct user *user)
+static inline long doorbell(const struct user *user)
 {
 	return ioctl(user->fd, BCL_DEVICE_DOORBELL, user->seat);
 }
 
-static struct bcl_completion submit_and_wait(struct user *user,
-					     struct bcl_request request)
+static inline struct bcl_completion submit_and_wait(struct user *user,
+						    struct bcl_request request)
 {
 	uint32_t slot = submit(user, request);
 	struct bcl_completion entry;
@@ -342,7 +355,7 @@ static inline struct bcl_memref self(const void *memory, uint32_t length)
 				    length };
 }
 
-static struct bcl_device_node node_state(const struct user *user)
+static inline struct bcl_device_node node_state(const struct user *user)
 {
 	struct bcl_device_node node = { .index = user->node };
 
@@ -351,7 +364,7 @@ static struct bcl_device_node node_state(const struct user *user)
 }
 
 /* `states`: bit s: the node may be in state s. */
-static void wait_for_state(struct user *user, unsigned states)
+static inline void wait_for_state(struct user *user, unsigned states)
 {
 	struct bcl_device_node node = node_state(user);
 	unsigned i;
@@ -372,7 +385,7 @@ static void wait_for_state(struct user *user, unsigned states)
 	user->generation = node.generation;
 }
 
-static struct bcl_device_connect connect_argument(const struct user *to)
+static inline struct bcl_device_connect connect_argument(const struct user *to)
 {
 	struct bcl_device_connect connect = {
 		.card = to->open.card,
@@ -385,7 +398,7 @@ static struct bcl_device_connect connect_argument(const struct user *to)
 	return connect;
 }
 
-static void connect_to(struct user *user, const struct user *to)
+static inline void connect_to(struct user *user, const struct user *to)
 {
 	struct bcl_device_connect connect = connect_argument(to);
 
@@ -394,8 +407,9 @@ static void connect_to(struct user *user, const struct user *to)
 	wait_for_state(user, 1 << BCL_NODE_UP);
 }
 
-static long post(const struct user *user, uint32_t number, unsigned generation,
-		 void *memory, uint64_t length, unsigned reading)
+static inline long post(const struct user *user, uint32_t number,
+			unsigned generation, void *memory, uint64_t length,
+			unsigned reading)
 {
 	struct bcl_control control = {
 		.op = BCL_CTL_POST,
@@ -411,7 +425,7 @@ static long post(const struct user *user, uint32_t number, unsigned generation,
 	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
 }
 
-static long unpost(const struct user *user, uint32_t number)
+static inline long unpost(const struct user *user, uint32_t number)
 {
 	struct bcl_control control = {
 		.op = BCL_CTL_UNPOST,
@@ -419,6 +433,20 @@ static long unpost(const struct user *user, uint32_t number)
 	};
 
 	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
+}
+
+static inline long add_memory(const struct user *user, uint32_t handle,
+			      void *memory, uint64_t length, uint32_t rights)
+{
+	struct bcl_device_memory named = {
+		.address = (uintptr_t)memory,
+		.length = length,
+		.base = 1 << 20,
+		.handle = handle,
+		.rights = rights,
+	};
+
+	return ioctl(user->fd, BCL_DEVICE_MEMORY, &named);
 }
 
 static inline struct bcl_device_counters counters_of(const struct user *user)
@@ -431,7 +459,7 @@ static inline struct bcl_device_counters counters_of(const struct user *user)
 
 /* ---- memory with contents ---- */
 
-static uint8_t *memory_of(size_t size)
+static inline uint8_t *memory_of(size_t size)
 {
 	uint8_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -457,6 +485,31 @@ static inline bool is_filled(const uint8_t *memory, size_t length,
 		if (memory[i] != (uint8_t)(seed + i * 7 + (i >> 8) * 13))
 			return false;
 	return true;
+}
+
+/* ---- the kernel's own accounts ---- */
+
+static inline long vmstat(const char *name)
+{
+	FILE *file = fopen("/proc/sys/vm/stat_refresh", "w");
+	char line[128];
+	long value = -1;
+
+	CHECK(file && fputs("1\n", file) >= 0 && !fclose(file));
+	file = fopen("/proc/vmstat", "r");
+	CHECK(file);
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)) &&
+		    line[strlen(name)] == ' ')
+			value = atol(line + strlen(name));
+	fclose(file);
+	CHECK(value >= 0);
+	return value;
+}
+
+static inline void expect_no_pins(void)
+{
+	CHECK(vmstat("nr_foll_pin_acquired") == vmstat("nr_foll_pin_released"));
 }
 
 #endif

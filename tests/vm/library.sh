@@ -12,7 +12,7 @@ vm_bcl
 gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/veth-test" tests/vm/veth.c
 
 vm_root "$scratch/guest"
-cp "$scratch/kmod/bcl.ko" "$veth" "$scratch/veth-test" "$scratch/guest/"
+cp "$scratch/bcl.ko" "$veth" "$scratch/veth-test" "$scratch/guest/"
 for program in tests/vm/ranks tests/cluster/job tools/bcl-info; do
 	vm_program "$scratch/guest" "${abs_top_builddir:?}/$program"
 done

@@ -4,7 +4,9 @@ vm_scripts = %D%/core.sh %D%/install.sh %D%/kmod.sh %D%/library.sh
 lone_tests += $(vm_scripts)
 dist_check_SCRIPTS += $(vm_scripts)
 check_PROGRAMS += %D%/ranks
-EXTRA_DIST += %D%/admin.c %D%/core.c %D%/guest.sh %D%/kmod.c %D%/kmod_user.h %D%/limits.c %D%/veth.c \
+EXTRA_DIST += %D%/admin.c %D%/core.c %D%/fuzz.c %D%/fuzz.h %D%/fuzz_calls.c \
+	%D%/fuzz_frames.c %D%/guest.sh %D%/hostile.c %D%/kmod.c %D%/kmod_user.h \
+	%D%/limits.c %D%/unmap.c %D%/veth.c \
 	%D%/check/assert.h %D%/check/check.h %D%/check/stdbool.h \
 	%D%/check/stdio.h %D%/check/stdlib.h %D%/check/string.h
 distclean-local:

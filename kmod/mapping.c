@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Notice of changes of the process's mappings. A pin is gone when the addresses
+ * no longer name the pages of the pin. The kernel names exactly the addresses
+ * that are unmapped or moved (MMU_NOTIFY_UNMAP). For all further changes the
+ * kernel only names addresses where a page may have been replaced
+ * (MMU_NOTIFY_CLEAR), often for a page that stays. So a work item compares the
+ * pages of the pin with the pages at the addresses.
+ */
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+
+#include "compat.h"
+#include "host.h"
+#include "pin.h"
+
+enum {
+	COMPARE = 32, /* pages, at once */
+};
+
+static struct bcl_kmod_host *host_of(struct mmu_notifier *notifier)
+{
+	return container_of(notifier, struct bcl_kmod_host, ends);
+}
+
+/* ---- watched pins ---- */
+
+void bcl_kmod_mapping_watch(struct bcl_kmod_host *host,
+			    struct bcl_kmod_pin *pin, unsigned long first)
+{
+	pin->watched = false;
+	pin->gone = false;
+	INIT_LIST_HEAD(&pin->doubt);
+	pin->range.start = first;
+	pin->range.last = first + pin->npages * PAGE_SIZE - 1;
+	spin_lock(&host->mapping_lock);
+	interval_tree_insert(&pin->range, &host->mapped);
+	spin_unlock(&host->mapping_lock);
+}
+
+bool bcl_kmod_mapping_watched(struct bcl_kmod_host *host,
+			      struct bcl_kmod_pin *pin)
+{
+	spin_lock(&host->mapping_lock);
+	pin->watched = true;
+	if (!list_empty(&pin->doubt))
+		schedule_work(&host->compare);
+	spin_unlock(&host->mapping_lock);
+	return !READ_ONCE(pin->gone);
+}
+
+void bcl_kmod_mapping_forget(struct bcl_kmod_host *host,
+			     struct bcl_kmod_pin *pin)
+{
+	mutex_lock(&host->comparing);
+	spin_lock(&host->mapping_lock);
+	interval_tree_remove(&pin->range, &host->mapped);
+	list_del(&pin->doubt);
+	spin_unlock(&host->mapping_lock);
+	mutex_unlock(&host->comparing);
+}
+
+/* ---- notice ---- */
+
+/* Remember which part of the pin the kernel has named. */
+static void doubt(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin,
+		  unsigned long start, unsigned long last)
+{
+	start = max(start, pin->range.start);
+	last = min(last, pin->range.last);
+	if (list_empty(&pin->doubt)) {
+		list_add_tail(&pin->doubt, &host->doubts);
+		pin->from = start;
+		pin->to = last;
+	}
+	pin->from = min(pin->from, start);
+	pin->to = max(pin->to, last);
+	if (pin->watched)
+		schedule_work(&host->compare);
+}
+
+/* Neither sleeps nor fails, so the kernel may call at any time. */
+static void notice(struct bcl_kmod_host *host,
+		   const struct mmu_notifier_range *range)
+{
+	const unsigned long start = range->start, last = range->end - 1;
+	const bool unmap = range->event == MMU_NOTIFY_UNMAP;
+	struct interval_tree_node *node;
+	struct bcl_kmod_pin *pin;
+	bool found = false;
+
+	spin_lock(&host->mapping_lock);
+	for (node = interval_tree_iter_first(&host->mapped, start, last); node;
+	     node = interval_tree_iter_next(node, start, last)) {
+		pin = container_of(node, struct bcl_kmod_pin, range);
+		found = true;
+		if (unmap)
+			WRITE_ONCE(pin->gone, true);
+		else
+			doubt(host, pin, start, last);
+	}
+	spin_unlock(&host->mapping_lock);
+	if (!found || !unmap)
+		return;
+	/* A turn may have found the pin a moment ago: the turn ends first. */
+	spin_lock_bh(&host->lock);
+	spin_unlock_bh(&host->lock);
+}
+
+int bcl_kmod_mapping_changes(struct mmu_notifier *notifier,
+			     const struct mmu_notifier_range *range)
+{
+	if (range->event == MMU_NOTIFY_UNMAP)
+		notice(host_of(notifier), range);
+	return 0;
+}
+
+/* Also for pins made meanwhile. */
+void bcl_kmod_mapping_changed(struct mmu_notifier *notifier,
+			      const struct mmu_notifier_range *range)
+{
+	if (range->event == MMU_NOTIFY_UNMAP ||
+	    range->event == MMU_NOTIFY_CLEAR)
+		notice(host_of(notifier), range);
+}
+
+/* ---- comparing ---- */
+
+/* True if the n addresses from `at` on name these pages. Faults no page in: a
+ * pinned page is present. */
+static bool are_mapped(struct mm_struct *mm, unsigned long at, unsigned long n,
+		       struct page *const *page)
+{
+	struct page *now[COMPARE];
+	long got, i;
+	bool same;
+
+	mmap_read_lock(mm);
+	got = bcl_compat_get_pages(mm, at, n, FOLL_FORCE | FOLL_NOFAULT, now);
+	mmap_read_unlock(mm);
+	same = got == n;
+	for (i = 0; i < got; i++) {
+		same &= now[i] == page[i];
+		put_page(now[i]);
+	}
+	return same;
+}
+
+static bool is_mapped(struct mm_struct *mm, const struct bcl_kmod_pin *pin,
+		      unsigned long from, unsigned long to)
+{
+	unsigned long i = (from - pin->range.start) >> PAGE_SHIFT, some;
+	const unsigned long end = ((to - pin->range.start) >> PAGE_SHIFT) + 1;
+
+	for (; i < end; i += some) {
+		some = min_t(unsigned long, end - i, COMPARE);
+		if (!are_mapped(mm, pin->range.start + i * PAGE_SIZE, some,
+				pin->page + i))
+			return false;
+		cond_resched();
+	}
+	return true;
+}
+
+/* A watched pin in doubt, which is in doubt no longer, or NULL. */
+static struct bcl_kmod_pin *take_doubt(struct bcl_kmod_host *host,
+				       unsigned long *from, unsigned long *to)
+{
+	struct bcl_kmod_pin *pin, *found = NULL;
+
+	spin_lock(&host->mapping_lock);
+	list_for_each_entry (pin, &host->doubts, doubt)
+		if (pin->watched) {
+			found = pin;
+			break;
+		}
+	if (found) {
+		list_del_init(&found->doubt);
+		*from = found->from;
+		*to = found->to;
+	}
+	spin_unlock(&host->mapping_lock);
+	return found;
+}
+
+void bcl_kmod_mapping_compare(struct work_struct *work)
+{
+	struct bcl_kmod_host *host =
+		container_of(work, struct bcl_kmod_host, compare);
+	struct bcl_kmod_pin *pin;
+	unsigned long from, to;
+
+	if (!mmget_not_zero(host->mm))
+		return; /* the process ends, and its pins too */
+	mutex_lock(&host->comparing);
+	while ((pin = take_doubt(host, &from, &to)))
+		if (!is_mapped(host->mm, pin, from, to))
+			WRITE_ONCE(pin->gone, true);
+	mutex_unlock(&host->comparing);
+	mmput_async(host->mm); /* the end of the process waits for this work */
+}
