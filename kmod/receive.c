@@ -165,9 +165,9 @@ static unsigned int take_frames(struct bcl_kmod_host *host,
 }
 
 /*
- * Take frames of one source from the queue, for one input. A packet that has
- * more frames stays in the queue, which only turns of the card empty. A packet
- * in pieces has an input of its own, as its end has memory for one.
+ * Take frames of one source from the queue, for one input. A packet with more
+ * frames stays in the queue, which is emptied by turns of the card alone. A
+ * packet in pieces is an input by itself: an end has memory for one copy.
  */
 static unsigned int take_burst(struct bcl_kmod_host *host,
 			       struct sk_buff_head *burst,

@@ -167,7 +167,8 @@ static void open_card(struct fuzz_dice *dice, struct file *file)
 	};
 
 	open.end[0].interface = if_nametoindex(own.job->interface[side]);
-	open.end[0].kind = BCL_WIRE_PACKET;
+	open.end[0].address.kind = BCL_WIRE_PACKET;
+	open.end[0].address.length = bcl_wire_length(BCL_WIRE_PACKET);
 	if (call_spoiled(dice, file, BCL_DEVICE_OPEN, &open) != BCL_OK)
 		return;
 	file->card = open.card;
@@ -229,9 +230,7 @@ static void connect_card(struct fuzz_dice *dice, const struct file *file)
 		.nways = 1,
 	};
 
-	connect.wire[0].kind = BCL_WIRE_PACKET;
-	connect.wire[0].length = end->length;
-	memcpy(connect.wire[0].bytes, end->address, BCL_DEVICE_ADDRESS);
+	connect.wire[0] = end->address;
 	call_spoiled(dice, file, BCL_DEVICE_CONNECT, &connect);
 }
 

@@ -115,7 +115,7 @@ static size_t invent(struct fuzz_dice *dice, const struct fuzz_table *table,
 	for (at = 0; at < length; at++)
 		packet[at] =
 			fuzz_one_in(dice, 2) ? (uint8_t)fuzz_next(dice) : 0;
-	memcpy(packet, table->cards[i].end.address, 6);
+	memcpy(packet, table->cards[i].end.address.bytes, 6);
 	packet[12] = BCL_ETHERTYPE >> 8;
 	packet[13] = BCL_ETHERTYPE & 0xff;
 	prefix->length = bcl_put16((uint16_t)(length - BEGIN));

@@ -96,19 +96,6 @@ static void test_ports(void)
 	set_limit("user_ports", 1024);
 }
 
-static long add_memory(const struct user *card, uint32_t handle, void *memory,
-		       uint64_t length)
-{
-	struct bcl_device_memory named = {
-		.address = (uintptr_t)memory,
-		.length = length,
-		.handle = handle,
-		.rights = BCL_MEM_REMOTE_WRITE,
-	};
-
-	return ioctl(card->fd, BCL_DEVICE_MEMORY, &named);
-}
-
 static void test_memories(void)
 {
 	uint8_t *memory = memory_of(PAGE);
@@ -116,15 +103,17 @@ static void test_memories(void)
 
 	set_limit("user_memories", 2);
 	open_as(FIRST, &a, 1);
-	CHECK(add_memory(&a, 1, memory, 8) == BCL_OK);
-	CHECK(add_memory(&a, 1, memory, 8) == BCL_ERR_BUSY);
-	CHECK(add_memory(&a, 2, (void *)16, 8) == BCL_ERR_ARG);
-	CHECK(add_memory(&a, 2, NULL, 0) == BCL_OK);
-	REFUSED(add_memory(&a, 3, memory, 8));
+	CHECK(add_memory(&a, 1, memory, 8, BCL_MEM_REMOTE_WRITE) == BCL_OK);
+	CHECK(add_memory(&a, 1, memory, 8, BCL_MEM_REMOTE_WRITE) ==
+	      BCL_ERR_BUSY);
+	CHECK(add_memory(&a, 2, (void *)16, 8, BCL_MEM_REMOTE_WRITE) ==
+	      BCL_ERR_ARG);
+	CHECK(add_memory(&a, 2, NULL, 0, BCL_MEM_REMOTE_WRITE) == BCL_OK);
+	REFUSED(add_memory(&a, 3, memory, 8, BCL_MEM_REMOTE_WRITE));
 	open_as(SECOND, &other, 1);
-	CHECK(add_memory(&other, 1, memory, 8) == BCL_OK);
+	CHECK(add_memory(&other, 1, memory, 8, BCL_MEM_REMOTE_WRITE) == BCL_OK);
 	CHECK(ioctl(a.fd, BCL_DEVICE_MEMORY_REMOVE, 2) == BCL_OK);
-	CHECK(add_memory(&a, 3, memory, 8) == BCL_OK);
+	CHECK(add_memory(&a, 3, memory, 8, BCL_MEM_REMOTE_WRITE) == BCL_OK);
 	close_card(&a);
 	close_card(&other);
 	munmap(memory, PAGE);
@@ -154,19 +143,23 @@ static void test_pages(void)
 	open_as(FIRST, &b, 2);
 	connect_to(&a, &b);
 	CHECK(try_request(&a, memory) == BCL_OK);
-	REFUSED(add_memory(&a, 1, memory, 9 * PAGE));
-	CHECK(add_memory(&a, 1, memory, 6 * PAGE) == BCL_OK);
+	REFUSED(add_memory(&a, 1, memory, 9 * PAGE, BCL_MEM_REMOTE_WRITE));
+	CHECK(add_memory(&a, 1, memory, 6 * PAGE, BCL_MEM_REMOTE_WRITE) ==
+	      BCL_OK);
 	CHECK(post(&b, 1, 1, memory, 2 * PAGE, 0) == BCL_OK);
-	REFUSED(add_memory(&a, 2, memory, 1));
+	REFUSED(add_memory(&a, 2, memory, 1, BCL_MEM_REMOTE_WRITE));
 	REFUSED(post(&b, 2, 1, memory, 1, 0));
 	CHECK(try_request(&a, memory) == BCL_ERR_ARG);
 	open_as(SECOND, &other, 1);
-	CHECK(add_memory(&other, 1, memory, 8 * PAGE) == BCL_OK);
+	CHECK(add_memory(&other, 1, memory, 8 * PAGE, BCL_MEM_REMOTE_WRITE) ==
+	      BCL_OK);
 	CHECK(unpost(&b, 1) == BCL_OK);
-	CHECK(add_memory(&a, 2, memory, 2 * PAGE) == BCL_OK);
-	REFUSED(add_memory(&a, 3, memory, 1));
+	CHECK(add_memory(&a, 2, memory, 2 * PAGE, BCL_MEM_REMOTE_WRITE) ==
+	      BCL_OK);
+	REFUSED(add_memory(&a, 3, memory, 1, BCL_MEM_REMOTE_WRITE));
 	close_card(&a);
-	CHECK(add_memory(&b, 3, memory, 8 * PAGE) == BCL_OK);
+	CHECK(add_memory(&b, 3, memory, 8 * PAGE, BCL_MEM_REMOTE_WRITE) ==
+	      BCL_OK);
 	close_card(&b);
 	close_card(&other);
 	munmap(memory, 9 * PAGE);
