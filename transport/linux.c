@@ -199,8 +199,8 @@ static void linux_release(void *world, void *memory, size_t size)
 static uint8_t *map_file(int file, size_t size)
 {
 	const int shared = PROT_READ | PROT_WRITE;
+	uint8_t *room, *mapped;
 	size_t before;
-	uint8_t *room;
 
 	if (size < HUGE)
 		return mmap(NULL, size, shared, MAP_SHARED, file, 0);
@@ -212,8 +212,11 @@ static uint8_t *map_file(int file, size_t size)
 	if (before)
 		munmap(room, before);
 	munmap(room + before + size, HUGE - before);
-	return mmap(room + before, size, shared, MAP_SHARED | MAP_FIXED, file,
-		    0);
+	mapped = mmap(room + before, size, shared, MAP_SHARED | MAP_FIXED, file,
+		      0);
+	if (mapped == MAP_FAILED)
+		munmap(room + before, size);
+	return mapped;
 }
 
 static void *linux_share(void *world, const char *name, size_t size, int *fd)
