@@ -7,8 +7,8 @@
  * The structures are in the byte order of the host; a card of another order
  * converts when it reads them (nicfw/order.h).
  *
- * BCL_CARD_ABI is raised when a structure below changes size, meaning or
- * offset. A library asks the card for its number before anything else, and
+ * BCL_CARD_ABI is raised when a structure below, or one of card_device.h,
+ * changes size, meaning or offset. A library asks the card for its number before anything else, and
  * gives up with BCL_ERR_VERSION if the numbers differ: a library and a kernel
  * module of different age on one host are routine.
  *
