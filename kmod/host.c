@@ -208,7 +208,7 @@ long bcl_kmod_open(struct bcl_kmod_host *host, struct bcl_device_open *open)
 	bcl_kmod_ends_show(host, open);
 	bcl_kmod_leave(host);
 	open->card = host->id;
-	/* Release: pairs with is_open(), device.c. */
+	/* Release: pairs with may_call(), device.c. */
 	smp_store_release(&host->open, true);
 	bcl_kmod_admin_add(host);
 	return BCL_OK;

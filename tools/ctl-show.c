@@ -9,9 +9,7 @@
 #include <bcl/bcl.h>
 
 #include "tools/ctl.h"
-
-/* By enum bcl_device_fault_kind, as in BCL_FAULT. */
-static const char *const faults[] = { "drop", "dup", "reorder", "corrupt" };
+#include "wire/fault.h"
 
 static const char *const states[] = { "closed", "connecting", "up", "lost",
 				      "isolated" };
@@ -95,7 +93,7 @@ static void print_faults(const struct bcl_device_card *card)
 	for (kind = 0; kind < BCL_DEVICE_FAULTS; kind++)
 		if (card->fault.chance[kind] || card->struck[kind])
 			printf("fault %s:%g%% has struck %" PRIu64 " frames\n",
-			       faults[kind],
+			       bcl_fault_names[kind],
 			       100.0 * card->fault.chance[kind] /
 				       BCL_DEVICE_CERTAIN,
 			       card->struck[kind]);

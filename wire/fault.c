@@ -59,12 +59,12 @@ static bool parse_chance(const char *text, uint32_t *chance, char **end)
 	return true;
 }
 
+const char *const bcl_fault_names[BCL_FAULT_KINDS] = { "drop", "dup", "reorder",
+						       "corrupt", "delay" };
+
 static bool parse_one(const char *name, const char *value,
 		      struct bcl_fault_plan *plan)
 {
-	static const char *const names[BCL_FAULT_KINDS] = {
-		"drop", "dup", "reorder", "corrupt", "delay"
-	};
 	unsigned kind;
 	char *end;
 
@@ -74,7 +74,7 @@ static bool parse_one(const char *name, const char *value,
 		return end != value && !*end;
 	}
 	for (kind = 0; kind < BCL_FAULT_KINDS; kind++)
-		if (!strcmp(name, names[kind]))
+		if (!strcmp(name, bcl_fault_names[kind]))
 			break;
 	if (kind == BCL_FAULT_KINDS ||
 	    !parse_chance(value, &plan->chance[kind], &end))

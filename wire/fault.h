@@ -29,6 +29,9 @@ enum bcl_fault_kind {
 	BCL_FAULT_KINDS
 };
 
+/* As in BCL_FAULT. */
+extern const char *const bcl_fault_names[BCL_FAULT_KINDS];
+
 struct bcl_fault_plan {
 	uint32_t chance[BCL_FAULT_KINDS]; /* 2^31 is certain */
 	uint64_t delay_max;		  /* ns */

@@ -8,27 +8,26 @@
 
 #include <bcl/card_device.h>
 
+#include "sim/random.h"
+
 enum {
 	FUZZ_CARDS = 8,
 	FUZZ_INTERFACES = 2,
 };
 
-/* Random numbers, as xorshift (Marsaglia 2003). */
 struct fuzz_dice {
 	uint64_t state;
 };
 
 static inline struct fuzz_dice fuzz_dice_of(uint64_t seed)
 {
-	return (struct fuzz_dice){ (seed + 1) * 0x9e3779b97f4a7c15u | 1 };
+	/* Neighbours begin far apart in the one row of numbers. */
+	return (struct fuzz_dice){ sim_random(&seed) };
 }
 
 static inline uint64_t fuzz_next(struct fuzz_dice *dice)
 {
-	dice->state ^= dice->state << 13;
-	dice->state ^= dice->state >> 7;
-	dice->state ^= dice->state << 17;
-	return dice->state;
+	return sim_random(&dice->state);
 }
 
 /* 0..n-1 */

@@ -15,7 +15,7 @@ for program in admin hostile kmod limits unmap veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/$program-test" \
 		"tests/vm/$program.c"
 done
-gcc -O1 -Wall -Wextra -Werror -static -pthread -Iinclude -o "$scratch/fuzz-test" \
+gcc -O1 -Wall -Wextra -Werror -static -pthread -Iinclude -I. -o "$scratch/fuzz-test" \
 	tests/vm/fuzz{,_calls,_frames}.c
 seed=${SEED:-$RANDOM}
 seconds=${LONG:+300}

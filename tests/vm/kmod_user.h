@@ -459,13 +459,19 @@ static inline struct bcl_device_counters counters_of(const struct user *user)
 
 /* ---- memory with contents ---- */
 
-static inline uint8_t *memory_of(size_t size)
+/* `more`: further flags of mmap(). */
+static inline uint8_t *memory_at(void *at, size_t size, int more)
 {
-	uint8_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *memory = mmap(at, size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | more, -1, 0);
 
 	CHECK(memory != MAP_FAILED);
 	return memory;
+}
+
+static inline uint8_t *memory_of(size_t size)
+{
+	return memory_at(NULL, size, 0);
 }
 
 static inline void fill(uint8_t *memory, size_t length, unsigned seed)

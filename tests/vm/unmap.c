@@ -20,15 +20,6 @@ enum {
 
 static struct user a, b;
 
-static uint8_t *memory_at(void *at, size_t size, int more)
-{
-	uint8_t *memory = mmap(at, size, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | more, -1, 0);
-
-	CHECK(memory != MAP_FAILED);
-	return memory;
-}
-
 static uint8_t *registered(size_t size)
 {
 	uint8_t *memory = memory_of(size);
@@ -42,54 +33,56 @@ static void unregister(void)
 	CHECK(ioctl(b.fd, BCL_DEVICE_MEMORY_REMOVE, HANDLE) == BCL_OK);
 }
 
-/* The peer writes a word at the beginning of the registered memory. */
-static unsigned put(uint64_t word)
+/* A request of the peer for a word at the beginning of the registered memory.
+ */
+static struct bcl_request request_of(unsigned op)
 {
-	struct bcl_request request = {
-		.op = BCL_REQ_PUT,
+	return (struct bcl_request){
+		.op = op,
 		.dst_port = b.port.port.number,
 		.target = HANDLE,
 		.targ64 = 1 << 20,
 		.length = 8,
-		.inline_len = 8,
 	};
+}
 
-	memcpy(request.inlined, &word, 8);
+static void inline_word(struct bcl_request *request, uint64_t word)
+{
+	request->inline_len = 8;
+	memcpy(request->inlined, &word, 8);
+}
+
+static void return_word(struct bcl_request *request, uint64_t *word)
+{
+	request->nref = 1;
+	request->refs[0] = self(word, 8);
+}
+
+static unsigned put(uint64_t word)
+{
+	struct bcl_request request = request_of(BCL_REQ_PUT);
+
+	inline_word(&request, word);
 	return submit_and_wait(&a, request).status;
 }
 
 static unsigned get(void)
 {
+	struct bcl_request request = request_of(BCL_REQ_GET);
 	uint64_t word;
-	struct bcl_request request = {
-		.op = BCL_REQ_GET,
-		.type = BCL_GET_MEMORY,
-		.dst_port = b.port.port.number,
-		.target = HANDLE,
-		.targ64 = 1 << 20,
-		.length = 8,
-		.nref = 1,
-		.refs = { self(&word, 8) },
-	};
 
+	request.type = BCL_GET_MEMORY;
+	return_word(&request, &word);
 	return submit_and_wait(&a, request).status;
 }
 
 static unsigned add(void)
 {
-	uint64_t old, one = 1;
-	struct bcl_request request = {
-		.op = BCL_REQ_FETCH_ADD,
-		.dst_port = b.port.port.number,
-		.target = HANDLE,
-		.targ64 = 1 << 20,
-		.length = 8,
-		.inline_len = 8,
-		.nref = 1,
-		.refs = { self(&old, 8) },
-	};
+	struct bcl_request request = request_of(BCL_REQ_FETCH_ADD);
+	uint64_t old;
 
-	memcpy(request.inlined, &one, 8);
+	inline_word(&request, 1);
+	return_word(&request, &old);
 	return submit_and_wait(&a, request).status;
 }
 
