@@ -2,7 +2,7 @@
 #include "tests/unit/ranks.h"
 
 #include <sched.h>
-#include <stdio.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -38,11 +38,33 @@ static uint64_t limit(void)
 	return rank_now() + LIMIT * UINT64_C(1000000000);
 }
 
+/* Waits for the end of any rank. Returns the number of the rank. */
+static unsigned wait_for_rank(const struct ranks *all, int *status)
+{
+	pid_t pid = wait(status);
+	unsigned i = 0;
+
+	ck_assert_int_gt(pid, 0);
+	while (i < all->n && all->rank[i].pid != pid)
+		i++;
+	ck_assert_uint_lt(i, all->n);
+	return i;
+}
+
+static void kill_ranks(const struct ranks *all, uint64_t living)
+{
+	for (unsigned i = 0; i < all->n; i++)
+		if (living >> i & 1)
+			kill(all->rank[i].pid, SIGKILL);
+}
+
 void ranks_run_bare(unsigned n, rank_body *body, uint64_t killed)
 {
 	struct ranks *all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	unsigned i, failed = 0;
+	uint64_t living = 0;
+	unsigned i;
+	int status;
 
 	ck_assert_ptr_ne(all, MAP_FAILED);
 	ck_assert_uint_le(n, RANKS_MAX);
@@ -59,21 +81,19 @@ void ranks_run_bare(unsigned n, rank_body *body, uint64_t killed)
 			_exit(0);
 		}
 		all->rank[i].pid = pid;
+		living |= UINT64_C(1) << i;
 	}
-	for (i = 0; i < n; i++) {
-		bool dies = killed >> i & 1;
-		int status;
-
-		ck_assert_int_eq(waitpid(all->rank[i].pid, &status, 0),
-				 all->rank[i].pid);
-		if (dies ? WIFSIGNALED(status)
-			 : WIFEXITED(status) && !WEXITSTATUS(status))
+	while (living) {
+		i = wait_for_rank(all, &status);
+		living &= ~(UINT64_C(1) << i);
+		if (killed >> i & 1 ? WIFSIGNALED(status)
+				    : WIFEXITED(status) && !WEXITSTATUS(status))
 			continue;
-		fprintf(stderr, "rank %u ended with status 0x%x\n", i, status);
-		failed++;
+		/* The others may wait for this rank. */
+		kill_ranks(all, living);
+		ck_abort_msg("rank %u ended with status 0x%x", i, status);
 	}
 	munmap(all, sizeof(*all));
-	ck_assert_msg(!failed, "%u ranks ended as they should not", failed);
 }
 
 static _Thread_local rank_body *opened_body;
