@@ -83,7 +83,7 @@ static enum bcl_status next_peer(struct bcl_kmod_host *host,
 	enum bcl_status status = BCL_ERR_EMPTY;
 
 	bcl_kmod_enter(host);
-	for (; node->index < BCL_KMOD_NODES; node->index++) {
+	for (; node->index < host->nodes_end; node->index++) {
 		status = bcl_kmod_node_info(host, node);
 		if (!status)
 			break;
@@ -118,7 +118,7 @@ static unsigned int isolate(struct bcl_kmod_host *host,
 	u32 result;
 
 	bcl_kmod_enter(host);
-	for (i = 0; i < BCL_KMOD_NODES; i++) {
+	for (i = 0; i < host->nodes_end; i++) {
 		if (host->node[i].shown.card != asked->peer)
 			continue;
 		control.node = i;

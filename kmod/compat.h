@@ -50,6 +50,11 @@ static inline long bcl_compat_get_pages(struct mm_struct *mm,
 #endif
 }
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0) && defined(CONFIG_X86_64)
+/* crc.c is faster than the kernel. */
+#define BCL_COMPAT_CRC_INSTRUCTION
+#endif
+
 static inline u32 bcl_compat_crc32c(u32 crc, const void *data, size_t length)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)

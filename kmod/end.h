@@ -87,7 +87,7 @@ void bcl_kmod_arrived(struct bcl_kmod_host *host, unsigned int end,
 		      const struct bcl_wire_address *source,
 		      struct sk_buff *packet, u32 frame);
 
-/* ---- udp.c, udp_send.c ---- */
+/* ---- udp.c, udp_error.c, udp_send.c ---- */
 
 /* A route to a destination; `to` tells which. */
 struct bcl_kmod_route {
@@ -105,13 +105,16 @@ struct bcl_kmod_udp_end {
 	struct rcu_head rcu;
 	struct bcl_kmod_host *host;
 	struct socket *socket;
-	void (*data_ready)(struct sock *sk); /* the socket's own */
+	void (*data_ready)(struct sock *sk);   /* the socket's own */
+	void (*error_report)(struct sock *sk); /* likewise */
 	u8 end, kind;
 	u32 path_mtu;		  /* the least of all routes, or U32_MAX */
 	unsigned long path_until; /* end of that report, in jiffies */
 	struct bcl_kmod_route route[BCL_KMOD_ROUTES];
 };
 
+/* The socket's report of errors, instead of its own. */
+void bcl_kmod_udp_error(struct sock *sk);
 u32 bcl_kmod_udp_measure(struct bcl_kmod_end *own, u32 mtu);
 struct sk_buff *bcl_kmod_udp_begin(struct bcl_kmod_end *own,
 				   const struct bcl_wire_address *to,

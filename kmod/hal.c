@@ -8,17 +8,6 @@
 
 /* ---- checksums ---- */
 
-u32 bcl_kmod_crc32c(u32 crc, const void *data, size_t length)
-{
-	return ~bcl_compat_crc32c(~crc, data, length);
-}
-
-u32 bcl_kmod_headers_crc(const void *headers)
-{
-	return bcl_kmod_crc32c(bcl_kmod_crc32c(0, headers, 32), headers + 40,
-			       BCL_HEADERS_SIZE - 40);
-}
-
 static u32 hal_crc32c(void *host, u32 crc, void *to, const void *data,
 		      u32 length)
 {

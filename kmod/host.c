@@ -86,7 +86,8 @@ static void leave_peers(struct bcl_kmod_host *host)
 	struct bcl_control control = { .op = BCL_CTL_DISCONNECT };
 	u32 result;
 
-	for (control.node = 0; control.node < BCL_KMOD_NODES; control.node++) {
+	for (control.node = 0; control.node < READ_ONCE(host->nodes_end);
+	     control.node++) {
 		bcl_kmod_enter(host);
 		if (host->node[control.node].shown.state != BCL_NODE_CLOSED)
 			bcl_kmod_command(host, &control, &result);
@@ -165,6 +166,7 @@ static void undo_open(struct bcl_kmod_host *host)
 	host->arena = NULL;
 	host->news = NULL;
 	host->node = NULL;
+	host->nodes_end = 0;
 	host->npeers = 0;
 	host->nends = 0;
 	memset(host->end, 0, sizeof(host->end));

@@ -34,9 +34,9 @@ struct bcl_kmod_udp_end;
 
 enum {
 	BCL_KMOD_SEATS = 16,
-	BCL_KMOD_NODES = 1024,
+	BCL_KMOD_NODES = 8192,
 	BCL_KMOD_MESSAGES = 4096,
-	BCL_KMOD_CONNECTIONS = 256,
+	BCL_KMOD_CONNECTIONS = 1024,
 	BCL_KMOD_CHANNELS = 1024, /* per port, on average */
 	BCL_KMOD_BUDGET = 256,
 	BCL_KMOD_BURST = 32,	   /* frames in one input, or in one run */
@@ -183,10 +183,12 @@ struct bcl_kmod_host {
 	struct bcl_kmod_rail rail[BCL_RAILS_MAX];
 	bool grown; /* an end came into use, or its frames became shorter */
 	struct bcl_kmod_node *node; /* BCL_KMOD_NODES */
+	u32 nodes_end;		    /* the highest that the core named, plus 1 */
 	unsigned int npeers;	    /* nodes that are charged */
 	struct bcl_ways
 		*connecting; /* to the node of the CONNECT in progress */
 	struct bcl_kmod_seat seat[BCL_KMOD_SEATS];
+	unsigned long taken; /* bit s: seat s has a port */
 	struct xarray memories; /* by handle */
 	/* Source of the frames that the core handles now, or NULL. */
 	const struct bcl_wire_address *source;
@@ -233,7 +235,7 @@ enum bcl_status bcl_kmod_command(struct bcl_kmod_host *host,
 void bcl_kmod_tasklet(struct tasklet_struct *tasklet);
 enum hrtimer_restart bcl_kmod_timer(struct hrtimer *timer);
 
-/* ---- hal.c, transmit.c ---- */
+/* ---- hal.c, transmit.c, crc.c ---- */
 
 extern const struct bcl_hal bcl_kmod_hal;
 
@@ -303,6 +305,10 @@ void bcl_kmod_node_count(struct bcl_kmod_host *host,
 /* False: the user has as many peers as are permitted, and the card with this id
  * is none of them. Outside a turn this is a hint. */
 bool bcl_kmod_may_meet(const struct bcl_kmod_host *host, u64 card);
+/* The network refused frames that went from the end to the address. Outside a
+ * turn. */
+void bcl_kmod_nodes_refused(struct bcl_kmod_host *host, unsigned int end,
+			    const struct bcl_wire_address *address);
 /* Stores `changes` even if there is no such node. */
 long bcl_kmod_node_show(struct bcl_kmod_host *host,
 			struct bcl_device_node *node);

@@ -11,6 +11,8 @@ struct bcl_kmod_node *bcl_kmod_node_make(struct bcl_kmod_host *host, u32 index,
 
 	if (index >= BCL_KMOD_NODES)
 		return NULL;
+	if (index >= host->nodes_end)
+		WRITE_ONCE(host->nodes_end, index + 1);
 	if (node->shown.card != card) {
 		/* The core gave the index to another node. */
 		node->shown.card = card;
@@ -21,10 +23,15 @@ struct bcl_kmod_node *bcl_kmod_node_make(struct bcl_kmod_host *host, u32 index,
 
 /* ---- the user's peers ---- */
 
+static bool is_alive(const struct bcl_kmod_node *node)
+{
+	return node->shown.state == BCL_NODE_CONNECTING ||
+	       node->shown.state == BCL_NODE_UP;
+}
+
 void bcl_kmod_node_count(struct bcl_kmod_host *host, struct bcl_kmod_node *node)
 {
-	bool counts = node->shown.state == BCL_NODE_CONNECTING ||
-		      node->shown.state == BCL_NODE_UP;
+	bool counts = is_alive(node);
 
 	if (counts == node->charged)
 		return;
@@ -44,7 +51,7 @@ bool bcl_kmod_may_meet(const struct bcl_kmod_host *host, u64 card)
 
 	if (!bcl_kmod_is_full(host->user, BCL_KMOD_PEERS))
 		return true;
-	for (i = 0; i < BCL_KMOD_NODES; i++)
+	for (i = 0; i < READ_ONCE(host->nodes_end); i++)
 		if (host->node[i].charged && host->node[i].shown.card == card)
 			return true;
 	return false;
@@ -127,6 +134,29 @@ long bcl_kmod_connect(struct bcl_kmod_host *host,
 	bcl_kmod_leave(host);
 	kfree(called);
 	return status;
+}
+
+/* ---- what the network refused ---- */
+
+void bcl_kmod_nodes_refused(struct bcl_kmod_host *host, unsigned int end,
+			    const struct bcl_wire_address *address)
+{
+	const unsigned int rail = host->end[end].rail;
+	struct bcl_card_next next;
+	u32 i;
+
+	bcl_kmod_enter(host);
+	for (i = 0; i < host->nodes_end; i++) {
+		struct bcl_kmod_node *node = &host->node[i];
+
+		if (!is_alive(node) ||
+		    !bcl_ways_refused(&node->ways, rail, end, address))
+			continue;
+		bcl_card_node_gone(host->card, i, rail, BCL_ERR_DEAD,
+				   ktime_get_ns(), BCL_KMOD_BUDGET, &next);
+		bcl_kmod_wants(host, &next);
+	}
+	bcl_kmod_leave(host);
 }
 
 long bcl_kmod_node_show(struct bcl_kmod_host *host,

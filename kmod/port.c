@@ -216,10 +216,12 @@ static enum bcl_status occupy(struct bcl_kmod_host *host,
 	control->port.indices = handle + BCL_AREA_INDICES;
 	seat->port = port;
 	status = bcl_kmod_command(host, control, &result);
-	if (status)
+	if (status) {
 		seat->port = NULL;
-	else
+	} else {
 		seat->number = control->port.number;
+		__set_bit(seat - host->seat, &host->taken);
+	}
 	return status;
 }
 
@@ -280,6 +282,7 @@ long bcl_kmod_port_close(struct bcl_kmod_host *host, unsigned long number)
 		close_spans(host, port);
 		seat->port = NULL;
 		seat->number = 0;
+		__clear_bit(seat - host->seat, &host->taken);
 		bcl_kmod_leave(host);
 	}
 	mutex_unlock(&seat->mutex);
@@ -396,7 +399,6 @@ void bcl_kmod_ports_settle(struct bcl_kmod_host *host)
 {
 	unsigned int i;
 
-	for (i = 0; i < BCL_KMOD_SEATS; i++)
-		if (host->seat[i].port)
-			settle(host, host->seat[i].port);
+	for_each_set_bit(i, &host->taken, BCL_KMOD_SEATS)
+		settle(host, host->seat[i].port);
 }

@@ -76,6 +76,8 @@ static void listen(struct bcl_kmod_udp_end *udp)
 	udp->data_ready = sk->sk_data_ready;
 	rcu_assign_sk_user_data(sk, udp);
 	WRITE_ONCE(sk->sk_data_ready, datagrams_came);
+	udp->error_report = sk->sk_error_report;
+	WRITE_ONCE(sk->sk_error_report, bcl_kmod_udp_error);
 	write_unlock_bh(&sk->sk_callback_lock);
 	datagrams_came(sk); /* that came earlier */
 }
@@ -88,6 +90,7 @@ static void udp_stop(struct bcl_kmod_end *own)
 	write_lock_bh(&sk->sk_callback_lock);
 	rcu_assign_sk_user_data(sk, NULL);
 	WRITE_ONCE(sk->sk_data_ready, udp->data_ready);
+	WRITE_ONCE(sk->sk_error_report, udp->error_report);
 	write_unlock_bh(&sk->sk_callback_lock);
 	sock_release(udp->socket);
 }
@@ -134,6 +137,7 @@ static int bind_ip4(struct socket *socket, const u8 *bytes)
 	struct sockaddr_in address = { .sin_family = AF_INET };
 
 	memcpy(&address.sin_addr, bytes, 4);
+	ip_sock_set_recverr(socket->sk);
 	return kernel_bind(socket, (void *)&address, sizeof(address));
 }
 
@@ -149,6 +153,8 @@ static int bind_ip6(struct socket *socket, const u8 *bytes, u32 interface)
 		address.sin6_scope_id = interface;
 	error = socket->ops->setsockopt(socket, SOL_IPV6, IPV6_FREEBIND,
 					KERNEL_SOCKPTR(&one), sizeof(one));
+	if (!error)
+		ip6_sock_set_recverr(socket->sk);
 	return error ? error
 		     : kernel_bind(socket, (void *)&address, sizeof(address));
 }

@@ -9,7 +9,7 @@ mpich_long = %D%/attr.mpich %D%/errhan.mpich %D%/group.mpich %D%/impls.mpich \
 mpich_nodes = %D%/nodes/coll.mpich %D%/nodes/pt2pt.mpich %D%/nodes/rma.mpich
 mpich_scripts = %D%/abi.sh %D%/blocked.sh %D%/busy.sh %D%/cancel.sh \
 	%D%/collectives.sh %D%/copies.sh %D%/direct.sh %D%/graft.sh %D%/installed.sh \
-	%D%/jobs.sh %D%/long.sh %D%/loss.sh %D%/made.sh %D%/nodes.sh %D%/order.sh \
+	%D%/jobs.sh %D%/kernel.sh %D%/long.sh %D%/loss.sh %D%/made.sh %D%/nodes.sh %D%/order.sh \
 	%D%/packets.sh %D%/placement.sh %D%/programs.sh %D%/revoke.sh \
 	%D%/settings.sh %D%/short.sh %D%/valgrind.sh %D%/verdicts.sh %D%/version.sh \
 	%D%/windows.sh

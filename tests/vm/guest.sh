@@ -78,15 +78,17 @@ vm_find() {
 	done
 }
 
-# vm_modules HEADERS DIR: build the modules of DIR/Kbuild, with all warnings, of
-# which there must be none
+# vm_modules HEADERS DIR: build the modules of DIR/Kbuild with all warnings, of which
+# there must be none, and let sparse, which has less predefined than a compiler, read
+# their sources
 vm_modules() {
 	local headers=$1 dir=$2
-	make -s -C "$headers" M="$dir" W=1 -j"$(nproc)" modules \
+	make -s -C "$headers" M="$dir" W=1 C=1 CF=-D__GCC_ATOMIC_INT_LOCK_FREE=2 \
+		CONFIG_DEBUG_INFO_BTF_MODULES= -j"$(nproc)" modules \
 		>"$dir/said" 2>&1 || { cat "$dir/said"; return 1; }
-	# The kernel was built by another compiler, perhaps; and it has no BTF here.
-	! grep -v -e '^warning: the compiler differs' -e '^Skipping BTF' \
-		-e '^  The kernel was built by' -e '^  You are using' "$dir/said"
+	# The kernel was built by another compiler, perhaps.
+	! grep -v -e '^warning: the compiler differs' -e '^  The kernel was built by' \
+		-e '^  You are using' "$dir/said"
 }
 
 # vm_bcl: put bcl.ko into $scratch. It is built from copies, as the tree may be
@@ -123,30 +125,32 @@ vm_root() {
 }
 
 # vm_program ROOT PROGRAM: add a program, with its libraries, to the initial file
-# system of a guest
+# system of a guest. The loader finds the libraries wherever they were.
 vm_program() {
-	local library
+	local at=$1/lib/x86_64-linux-gnu library
+	mkdir -p "$at" "$1/lib64"
 	cp "$2" "$1/"
 	ldd "$2" | grep -o '/[^ ]*' | while read -r library; do
-		mkdir -p "$1${library%/*}"
-		cp -L "$library" "$1$library"
+		[[ $library != /lib64/* ]] || cp -L "$library" "$1/lib64/"
+		cp -L "$library" "$at/"
 	done
 }
 
 # vm_boot ROOT IMAGE CONSOLE SECONDS [ARGUMENT...]: run a guest to its end, with
-# these further arguments of the emulator. Fails if /run failed, if the kernel had
-# anything to complain of, or if the time is over. A guest that did not come up, on
-# a host with too much to do, is started once more.
+# these further arguments of the emulator, and $vm_append for the kernel. Fails if
+# /run failed, if the kernel had anything to complain of, or if the time is over. A
+# guest that did not come up, on a host with too much to do, is started once more.
+vm_append=slub_debug=FZPU
 vm_boot() {
 	local root=$1 image=$2 console=$3 seconds=$4 attempt
 	shift 4
 	(cd "$root" && find . | cpio --quiet -o -H newc | gzip -1) >"$console.root"
 	for attempt in 1 2; do
 		timeout "$seconds" qemu-system-x86_64 -nodefaults -no-user-config \
-			-display none -no-reboot -M q35 -accel tcg,thread=multi \
+			-display none -no-reboot -M q35 -accel tcg \
 			-cpu qemu64 -smp 1 -m 640 -kernel "$image" \
 			-initrd "$console.root" -serial "file:$console" \
-			-append 'console=ttyS0 panic=-1 no_timer_check slub_debug=FZPU' \
+			-append "console=ttyS0 panic=-1 no_timer_check $vm_append" \
 			"$@" </dev/null || true
 		! grep -q '^guest is up' "$console" || break
 		echo "attempt $attempt: the guest did not come up"

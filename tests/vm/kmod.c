@@ -777,6 +777,36 @@ static void test_udp_port(const char *interface)
 	CHECK(!close(other));
 }
 
+/* Nobody listens where the card connects to, and the network says so long
+ * before the peer's time is over. */
+static void test_refused(const char *interface, struct user *b)
+{
+	struct bcl_device_connect connect = connect_argument(b);
+	struct bcl_wire_address *to = &connect.wire[0];
+	struct sockaddr_storage own;
+	struct user user;
+	int fd;
+
+	open_card_for(&user, interface, 1000 * TIMEOUT);
+	open_port(&user, 1);
+	/* a free port, as of a process that is gone */
+	memset(to->bytes + to->length - 2, 0, 2);
+	fd = socket(kind == BCL_WIRE_UDP4 ? AF_INET : AF_INET6, SOCK_DGRAM, 0);
+	CHECK(!bind(fd, (void *)&own, socket_address(to, &own)));
+	CHECK(!getsockname(fd, (void *)&own, &(socklen_t){ sizeof(own) }));
+	memcpy(to->bytes + to->length - 2,
+	       kind == BCL_WIRE_UDP4
+		       ? (void *)&((struct sockaddr_in *)&own)->sin_port
+		       : (void *)&((struct sockaddr_in6 *)&own)->sin6_port,
+	       2);
+	close(fd);
+	CHECK(ioctl(user.fd, BCL_DEVICE_CONNECT, &connect) == BCL_OK);
+	user.node = connect.index;
+	wait_for_state(&user, 1 << BCL_NODE_LOST);
+	CHECK(node_state(&user).lost == BCL_ERR_DEAD);
+	close_card(&user);
+}
+
 static unsigned mtu_after(struct user *a, const char *interface,
 			  const char *change)
 {
@@ -852,6 +882,7 @@ static void test_udp(struct user *a, struct user *b, const char *one)
 	TEST(test_together(a, b));
 	TEST(test_stranger(a, b));
 	TEST(test_udp_port(one));
+	TEST(test_refused(one, b));
 	TEST(test_mtu(a, b, one));
 }
 

@@ -50,5 +50,5 @@ ODD_CARD=process ODD_FAULT=drop:10%,dup:5%,seed:3 /ranks 2 $! /job \
 kill $!
 rmmod bcl
 RUN
-vm_boot "$scratch/guest" "$image" "$scratch/console" 280 || exit
+vm_boot "$scratch/guest" "$image" "$scratch/console" 280 -cpu max || exit
 grep -a '^job: ' "$scratch/console"

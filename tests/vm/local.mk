@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Code that runs inside a kernel, in guests.
-vm_scripts = %D%/core.sh %D%/install.sh %D%/kmod.sh %D%/library.sh
+vm_scripts = %D%/core.sh %D%/cost.sh %D%/install.sh %D%/kmod.sh %D%/library.sh
 lone_tests += $(vm_scripts)
-dist_check_SCRIPTS += $(vm_scripts)
-check_PROGRAMS += %D%/ranks
+long_tests += %D%/newest.sh
+dist_check_SCRIPTS += $(vm_scripts) %D%/newest.sh
+check_PROGRAMS += %D%/cost %D%/ranks
 EXTRA_DIST += %D%/admin.c %D%/core.c %D%/fuzz.c %D%/fuzz.h %D%/fuzz_calls.c \
 	%D%/fuzz_frames.c %D%/guest.sh %D%/hostile.c %D%/kmod.c %D%/kmod_user.h \
 	%D%/limits.c %D%/unmap.c %D%/veth.c \
