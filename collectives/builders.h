@@ -279,6 +279,9 @@ extern const struct bcl_algorithm bcl_scatter_algorithms[];
 extern const struct bcl_algorithm bcl_allgather_algorithms[];
 extern const struct bcl_algorithm bcl_alltoall_algorithms[];
 extern const struct bcl_algorithm bcl_alltoallv_algorithms[];
+extern const struct bcl_algorithm bcl_reduce_scatter_algorithms[];
+extern const struct bcl_algorithm bcl_scan_algorithms[];
+extern const struct bcl_algorithm bcl_exscan_algorithms[];
 
 /* ---- orders of blocks ------------------------------------------------------
  */

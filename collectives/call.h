@@ -68,8 +68,8 @@ static inline bool bcl_call_is_empty(const struct bcl_call *call)
 static inline void bcl_call_count(struct bcl_counter_page *counters,
 				  enum bcl_operation operation)
 {
-	_Static_assert(BCL_COUNT_coll_barrier + BCL_OPERATION_ALLTOALLV ==
-			       BCL_COUNT_coll_alltoallv,
+	_Static_assert(BCL_COUNT_coll_barrier + BCL_OPERATIONS - 1 ==
+			       BCL_COUNT_coll_exscan,
 		       "counters are in the order of the operations");
 	bcl_count_add(counters, BCL_COUNT_coll_barrier + (unsigned)operation,
 		      1);

@@ -14,6 +14,9 @@ const char *const bcl_operation_names[BCL_OPERATIONS] = {
 	[BCL_OPERATION_ALLGATHER] = "allgather",
 	[BCL_OPERATION_ALLTOALL] = "alltoall",
 	[BCL_OPERATION_ALLTOALLV] = "alltoallv",
+	[BCL_OPERATION_REDUCE_SCATTER] = "reduce_scatter",
+	[BCL_OPERATION_SCAN] = "scan",
+	[BCL_OPERATION_EXSCAN] = "exscan",
 };
 
 const char *bcl_calls_name(uint64_t call)

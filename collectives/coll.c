@@ -25,6 +25,9 @@ static const unsigned char rules[BCL_OPERATIONS] = {
 	[BCL_OPERATION_GATHER] = HAS_ROOT | ROOT_RECEIVES | HAS_BLOCKS,
 	[BCL_OPERATION_SCATTER] = HAS_ROOT | ROOT_SENDS | HAS_BLOCKS,
 	[BCL_OPERATION_ALLGATHER] = HAS_BLOCKS,
+	[BCL_OPERATION_REDUCE_SCATTER] = REDUCES,
+	[BCL_OPERATION_SCAN] = REDUCES,
+	[BCL_OPERATION_EXSCAN] = REDUCES,
 };
 
 /* ---- the arguments ------------------------------------------------------- */
@@ -298,5 +301,61 @@ enum bcl_status bcl_ialltoallv(struct bcl_team *team, const void *send,
 	return start_call(team,
 			  various(send, send_lengths, send_offsets, receive,
 				  receive_lengths, receive_offsets),
+			  request);
+}
+
+enum bcl_status bcl_reduce_scatter(struct bcl_team *team, const void *send,
+				   void *receive, size_t count,
+				   const struct bcl_reduction *reduction)
+{
+	return run_call(team, vector(BCL_OPERATION_REDUCE_SCATTER, send,
+				     receive, count, reduction, 0));
+}
+
+enum bcl_status bcl_ireduce_scatter(struct bcl_team *team, const void *send,
+				    void *receive, size_t count,
+				    const struct bcl_reduction *reduction,
+				    struct bcl_adi_request **request)
+{
+	return start_call(team,
+			  vector(BCL_OPERATION_REDUCE_SCATTER, send, receive,
+				 count, reduction, 0),
+			  request);
+}
+
+enum bcl_status bcl_scan(struct bcl_team *team, const void *send, void *receive,
+			 size_t count, const struct bcl_reduction *reduction)
+{
+	return run_call(team, vector(BCL_OPERATION_SCAN, send, receive, count,
+				     reduction, 0));
+}
+
+enum bcl_status bcl_iscan(struct bcl_team *team, const void *send,
+			  void *receive, size_t count,
+			  const struct bcl_reduction *reduction,
+			  struct bcl_adi_request **request)
+{
+	return start_call(
+		team,
+		vector(BCL_OPERATION_SCAN, send, receive, count, reduction, 0),
+		request);
+}
+
+enum bcl_status bcl_exscan(struct bcl_team *team, const void *send,
+			   void *receive, size_t count,
+			   const struct bcl_reduction *reduction)
+{
+	return run_call(team, vector(BCL_OPERATION_EXSCAN, send, receive, count,
+				     reduction, 0));
+}
+
+enum bcl_status bcl_iexscan(struct bcl_team *team, const void *send,
+			    void *receive, size_t count,
+			    const struct bcl_reduction *reduction,
+			    struct bcl_adi_request **request)
+{
+	return start_call(team,
+			  vector(BCL_OPERATION_EXSCAN, send, receive, count,
+				 reduction, 0),
 			  request);
 }

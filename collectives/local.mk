@@ -12,7 +12,7 @@ libcollectives_la_SOURCES = %D%/allgather.c %D%/allreduce.c %D%/alltoall.c %D%/a
 	%D%/nic/two_trees.c %D%/node.c %D%/node.h %D%/pairs.c %D%/park.c \
 	%D%/park.h %D%/pipeline.c %D%/postal.c %D%/postal.h %D%/prefer.c \
 	%D%/radix.c %D%/radix.h %D%/reduce.c %D%/reduce_scatter.c \
-	%D%/reorder.c %D%/ring.c %D%/scatter.c %D%/schedule.c %D%/schedule.h \
+	%D%/reorder.c %D%/ring.c %D%/scan.c %D%/scatter.c %D%/schedule.c %D%/schedule.h \
 	%D%/select.c %D%/select.h %D%/short.h %D%/slots.h %D%/team.c \
 	%D%/team.h %D%/teams.c %D%/teams.h %D%/tree.c
 libcollectives_la_LIBADD = libreduction.la

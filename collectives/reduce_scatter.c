@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reduce-scatter: member i of a group gets the reduction of block i. Part of
- * allreduce and of reduce, not an operation of its own.
+ * Reduce-scatter: member i of a group gets the reduction of block i. Also a
+ * part of allreduce and of reduce. By a ring or, in the order of the group, by
+ * a message for each pair of members; short blocks by a tree to member 0, who
+ * scatters the result.
  *
  * The ring of four members, where b(1 2) is the sum of block b of members 1 and
  * 2:
@@ -12,6 +14,7 @@
  *   round 2    0(1 2 3)    1(2 3 0)    2(3 0 1)    3(0 1 2)
  */
 #include "collectives/builders.h"
+#include "collectives/cost.h"
 
 /*
  * A ring, for commutative operators: the partial result of block i travels from
@@ -116,3 +119,59 @@ void bcl_build_reduce_scatter(struct bcl_schedule *schedule,
 		build_spread(schedule, group, send, result, length, reduction);
 	}
 }
+
+/* ---- the operation --------------------------------------------------------
+ */
+
+static void build_apart(struct bcl_schedule *schedule,
+			const struct bcl_call *call, unsigned parameter)
+{
+	struct bcl_group group = bcl_group_all(schedule->team);
+
+	(void)parameter;
+	bcl_build_reduce_scatter(schedule, &group, call->send, call->receive,
+				 group.size * call->length, call->reduction);
+}
+
+static void build_tree(struct bcl_schedule *schedule,
+		       const struct bcl_call *call, unsigned ahead)
+{
+	struct bcl_group group = bcl_group_all(schedule->team);
+	size_t all = group.size * call->length;
+	void *sum = NULL;
+
+	if (group.me == 0)
+		sum = bcl_step_scratch(schedule, all);
+	bcl_build_reduce_tree(schedule, &group, 0, call->send, sum, all,
+			      call->reduction, ahead);
+	bcl_build_scatter_direct(schedule, &group, 0, sum, call->receive,
+				 call->length);
+}
+
+static double cost_apart(const struct bcl_model *model, double length,
+			 unsigned parameter)
+{
+	struct bcl_cost cost = bcl_cost_exchange(model, length);
+
+	(void)parameter;
+	return (model->size - 1) *
+	       (cost.message + length * (cost.byte + model->combine));
+}
+
+static double cost_tree(const struct bcl_model *model, double length,
+			unsigned ahead)
+{
+	double all = model->size * length;
+	struct bcl_cost cost = bcl_cost_flat(model, all);
+
+	(void)ahead;
+	return bcl_log2_up(model->size) *
+		       (cost.message + all * (cost.byte + model->combine)) +
+	       bcl_cost_rooted_direct(model, length, 0);
+}
+
+const struct bcl_algorithm bcl_reduce_scatter_algorithms[] = {
+	{ "tree", 0, 0, build_tree, cost_tree, 1 },
+	{ "apart", 0, 0, build_apart, cost_apart, 0 },
+	{ 0 },
+};

@@ -26,6 +26,9 @@ const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS] = {
 	[BCL_OPERATION_ALLGATHER] = bcl_allgather_algorithms,
 	[BCL_OPERATION_ALLTOALL] = bcl_alltoall_algorithms,
 	[BCL_OPERATION_ALLTOALLV] = bcl_alltoallv_algorithms,
+	[BCL_OPERATION_REDUCE_SCATTER] = bcl_reduce_scatter_algorithms,
+	[BCL_OPERATION_SCAN] = bcl_scan_algorithms,
+	[BCL_OPERATION_EXSCAN] = bcl_exscan_algorithms,
 };
 
 enum {

@@ -128,6 +128,9 @@ struct bcl_env;
 	X(coll, allgather, "gathers to all ranks")                            \
 	X(coll, alltoall, "exchanges of blocks among all ranks")              \
 	X(coll, alltoallv, "the same with lengths of their own")              \
+	X(coll, reduce_scatter, "reductions of a block to each rank")         \
+	X(coll, scan, "reductions of all ranks up to the own")                \
+	X(coll, exscan, "the same without the own")                           \
 	X(coll, audits, "times that words shared inside a node were audited") \
 	X(coll, scheduled, "of all those, run as schedules by the engine")    \
 	X(coll, sleeps, "times a member slept until others came")             \

@@ -167,6 +167,24 @@ BCL_API enum bcl_status bcl_alltoallv(struct bcl_team *team, const void *send,
 				      const size_t *send_offsets, void *receive,
 				      const size_t *receive_lengths,
 				      const size_t *receive_offsets);
+/*
+ * The vectors have `size` blocks of `count` elements; member i gets the result
+ * for block i. In place the vector is in receive, and the block goes to its
+ * beginning; the rest of receive is the caller's again.
+ */
+BCL_API enum bcl_status
+bcl_reduce_scatter(struct bcl_team *team, const void *send, void *receive,
+		   size_t count, const struct bcl_reduction *reduction);
+/* Member i gets the elements of members 0 to i combined, always in the order
+ * of ranks. */
+BCL_API enum bcl_status bcl_scan(struct bcl_team *team, const void *send,
+				 void *receive, size_t count,
+				 const struct bcl_reduction *reduction);
+/* Member i gets the elements of members 0 to i - 1 combined. Member 0 gets
+ * nothing: its receive stays as it is. */
+BCL_API enum bcl_status bcl_exscan(struct bcl_team *team, const void *send,
+				   void *receive, size_t count,
+				   const struct bcl_reduction *reduction);
 
 /* The forms that do not block. */
 BCL_API enum bcl_status bcl_ibarrier(struct bcl_team *team,
@@ -201,6 +219,18 @@ bcl_ialltoallv(struct bcl_team *team, const void *send,
 	       const size_t *send_lengths, const size_t *send_offsets,
 	       void *receive, const size_t *receive_lengths,
 	       const size_t *receive_offsets, struct bcl_adi_request **request);
+BCL_API enum bcl_status
+bcl_ireduce_scatter(struct bcl_team *team, const void *send, void *receive,
+		    size_t count, const struct bcl_reduction *reduction,
+		    struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_iscan(struct bcl_team *team, const void *send,
+				  void *receive, size_t count,
+				  const struct bcl_reduction *reduction,
+				  struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_iexscan(struct bcl_team *team, const void *send,
+				    void *receive, size_t count,
+				    const struct bcl_reduction *reduction,
+				    struct bcl_adi_request **request);
 
 /*
  * Operations without a job, for programs that have their own way to carry

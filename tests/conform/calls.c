@@ -157,6 +157,9 @@ static void collectives(unsigned n, size_t length)
 		must(!bcl_scatter(world, in, one, length, i % 2));
 		must(!bcl_allgather(world, one, length, out));
 		must(!bcl_alltoall(world, in, out, length));
+		must(!bcl_reduce_scatter(world, one, out, 1, sum));
+		must(!bcl_scan(world, one, out, length / 8, sum));
+		must(!bcl_exscan(world, one, out, length / 8, sum));
 		must(!bcl_alltoallv(world, in, lengths, offsets, out, lengths,
 				    offsets));
 	}

@@ -173,6 +173,28 @@ static void append(void *in, void *inout, int *n, MPI_Datatype *type)
 	}
 }
 
+/* Rank r has r + 1 for each rank. */
+static void prefixes(MPI_Comm comm)
+{
+	int all[RANKS_MAX], mine = rank + 1, up_to, before = -1, i;
+
+	MPI_Scan(&mine, &up_to, 1, MPI_INT, MPI_SUM, comm);
+	check(up_to == (rank + 1) * (rank + 2) / 2, "scan");
+	MPI_Scan(MPI_IN_PLACE, &mine, 1, MPI_INT, MPI_PROD, comm);
+	for (up_to = 1, i = 0; i <= rank; i++)
+		up_to *= i + 1;
+	check(mine == up_to, "scan in place");
+	mine = rank + 1;
+	MPI_Exscan(&mine, &before, 1, MPI_INT, MPI_MAX, comm);
+	check(before == (rank ? rank : -1), "exscan");
+	for (i = 0; i < size; i++)
+		all[i] = rank + 1 + i;
+	MPI_Reduce_scatter_block(all, &mine, 1, MPI_INT, MPI_SUM, comm);
+	check(mine == size * (size + 1) / 2 + size * rank, "reduce_scatter");
+	MPI_Reduce_scatter_block(MPI_IN_PLACE, all, 1, MPI_INT, MPI_SUM, comm);
+	check(all[0] == mine, "reduce_scatter in place");
+}
+
 static void reductions(MPI_Comm comm)
 {
 	struct {
@@ -195,6 +217,7 @@ static void reductions(MPI_Comm comm)
 	check(rank || n == 2 * size - 1, "reduce in place");
 	MPI_Allreduce(&odd, &any, 1, MPI_BYTE, MPI_BOR, comm);
 	check(any == 3, "bor");
+	prefixes(comm);
 
 	MPI_Type_contiguous(2, MPI_LONG, &number);
 	MPI_Type_commit(&number);
@@ -314,8 +337,9 @@ static void many_groups(void)
 static void say_operations(void)
 {
 	static const char *const operations[] = {
-		"barrier", "broadcast", "reduce",   "allreduce", "gather",
-		"scatter", "allgather", "alltoall", "alltoallv",
+		"barrier",   "broadcast",      "reduce",    "allreduce",
+		"gather",    "scatter",	       "allgather", "alltoall",
+		"alltoallv", "reduce_scatter", "scan",	    "exscan",
 	};
 	size_t n = sizeof(operations) / sizeof(operations[0]), i;
 	char name[64];

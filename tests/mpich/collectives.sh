@@ -22,7 +22,7 @@ check() {
 }
 
 all='ours: barrier broadcast reduce allreduce gather scatter allgather'
-all+=' alltoall alltoallv'
+all+=' alltoall alltoallv reduce_scatter scan exscan'
 for ranks in 2 3 5; do
 	check "$ranks ranks" "$all" -n $ranks "$dir/program"
 done

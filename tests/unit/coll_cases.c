@@ -321,21 +321,24 @@ static void contribution(unsigned char *vector, unsigned rank, size_t length)
 	fill(vector, rank, 1, length);
 }
 
-static void check_reduced(struct test *test, const unsigned char *vector,
-			  size_t count, const struct bcl_reduction *reduction)
+/* The part must be `count` elements, from the first on, of a vector of `all`
+ * elements, combined from the first `ranks` ranks. */
+static void check_part(struct test *test, const unsigned char *part,
+		       size_t first, size_t count, size_t all,
+		       const struct bcl_reduction *reduction, unsigned ranks)
 {
-	size_t length = count * reduction->element, i;
+	size_t element = reduction->element, length = all * element, i;
 	unsigned char *expected = malloc(length + 1);
 	unsigned char *next = malloc(length + 1);
-	unsigned rank = test->size - 1;
+	unsigned rank = ranks - 1;
 
 	contribution(expected, rank, length);
 	while (rank-- > 0) {
 		contribution(next, rank, length);
-		reduction->apply(next, expected, count, reduction->arg);
+		reduction->apply(next, expected, all, reduction->arg);
 	}
-	for (i = 0; i < length; i++)
-		if (vector[i] != expected[i]) {
+	for (i = 0; i < count * element; i++)
+		if (part[i] != expected[first * element + i]) {
 			fail(test, "wrong result", i);
 			break;
 		}
@@ -343,11 +346,22 @@ static void check_reduced(struct test *test, const unsigned char *vector,
 	free(next);
 }
 
+static void check_reduced(struct test *test, const unsigned char *vector,
+			  size_t count, const struct bcl_reduction *reduction)
+{
+	check_part(test, vector, 0, count, count, reduction, test->size);
+}
+
+static size_t count_of(const struct test *test,
+		       const struct bcl_reduction *reduction)
+{
+	return (test->length + reduction->element - 1) / reduction->element;
+}
+
 static void reduce_with(struct test *test,
 			const struct bcl_reduction *reduction, bool to_all)
 {
-	size_t count =
-		(test->length + reduction->element - 1) / reduction->element;
+	size_t count = count_of(test, reduction);
 	size_t length = count * reduction->element;
 	unsigned char *mine = buffer_new(length), *receive = buffer_new(length);
 	bool gets = to_all || test->rank == test->root;
@@ -462,6 +476,93 @@ static void test_allreduce(struct test *test)
 	test_reductions(test, true);
 }
 
+static void reduce_blocks_with(struct test *test,
+			       const struct bcl_reduction *reduction)
+{
+	size_t count = count_of(test, reduction), all = count * test->size;
+	size_t block = count * reduction->element;
+	size_t length = all * reduction->element;
+	size_t gets = test->in_place ? length : block;
+	unsigned char *mine = buffer_new(length), *receive = buffer_new(gets);
+	const void *send = test->in_place ? BCL_IN_PLACE : mine;
+	struct bcl_adi_request *request;
+
+	contribution(test->in_place ? receive : mine, test->rank, length);
+	end(test,
+	    test->in_background
+		    ? bcl_ireduce_scatter(test->team, send, receive, count,
+					  reduction, &request)
+		    : bcl_reduce_scatter(test->team, send, receive, count,
+					 reduction),
+	    &request);
+	check_part(test, receive, count * test->rank, count, all, reduction,
+		   test->size);
+	buffer_free(test, mine, length);
+	buffer_free(test, receive, gets);
+}
+
+static void test_reduce_scatter(struct test *test)
+{
+	reduce_blocks_with(test, bcl_reduction(BCL_SUM, BCL_UINT64));
+	reduce_blocks_with(test, bcl_reduction(BCL_MAX, BCL_INT8));
+	reduce_blocks_with(test, &matrices);
+	if (test->length == 1)
+		reduce_blocks_with(test, &long_elements);
+}
+
+static void scan_with(struct test *test, const struct bcl_reduction *reduction,
+		      bool exclusive)
+{
+	size_t count = count_of(test, reduction), i;
+	size_t length = count * reduction->element;
+	unsigned char *mine = buffer_new(length), *receive = buffer_new(length);
+	const void *send = test->in_place ? BCL_IN_PLACE : mine;
+	unsigned ranks = exclusive ? test->rank : test->rank + 1;
+	struct bcl_adi_request *request;
+	enum bcl_status status;
+
+	contribution(test->in_place ? receive : mine, test->rank, length);
+	if (exclusive)
+		status = test->in_background
+				 ? bcl_iexscan(test->team, send, receive, count,
+					       reduction, &request)
+				 : bcl_exscan(test->team, send, receive, count,
+					      reduction);
+	else
+		status = test->in_background
+				 ? bcl_iscan(test->team, send, receive, count,
+					     reduction, &request)
+				 : bcl_scan(test->team, send, receive, count,
+					    reduction);
+	end(test, status, &request);
+	if (ranks)
+		check_part(test, receive, 0, count, count, reduction, ranks);
+	for (i = 0; !ranks && !test->in_place && i < length; i++)
+		if (receive[i] != GUARD_BYTE)
+			fail(test, "wrote at the first rank", i);
+	buffer_free(test, mine, length);
+	buffer_free(test, receive, length);
+}
+
+static void test_scans(struct test *test, bool exclusive)
+{
+	scan_with(test, bcl_reduction(BCL_SUM, BCL_UINT64), exclusive);
+	scan_with(test, bcl_reduction(BCL_MAX, BCL_INT8), exclusive);
+	scan_with(test, &matrices, exclusive);
+	if (test->length == 1)
+		scan_with(test, &long_elements, exclusive);
+}
+
+static void test_scan(struct test *test)
+{
+	test_scans(test, false);
+}
+
+static void test_exscan(struct test *test)
+{
+	test_scans(test, true);
+}
+
 static void test_same_everywhere(struct test *test)
 {
 	expect_same(test, &larger, contribute_signs);
@@ -482,6 +583,9 @@ static void (*const tests[BCL_OPERATIONS])(struct test *test) = {
 	[BCL_OPERATION_ALLGATHER] = test_allgather,
 	[BCL_OPERATION_ALLTOALL] = test_alltoall,
 	[BCL_OPERATION_ALLTOALLV] = test_alltoallv,
+	[BCL_OPERATION_REDUCE_SCATTER] = test_reduce_scatter,
+	[BCL_OPERATION_SCAN] = test_scan,
+	[BCL_OPERATION_EXSCAN] = test_exscan,
 };
 
 static struct test test_of(struct bcl_team *team, const char *what)

@@ -228,6 +228,12 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	S(bcl_ibarrier, 2, 0, 0, bcl_ibarrier(T, P(2, Q))) \
 	S(bcl_ibroadcast, 3, 0, 1, bcl_ibroadcast(T, P(2, B), 8, V(1, 0, 99), P(3, Q))) \
 	S(bcl_ireduce, 5, 0, 2, bcl_ireduce(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), V(2, my.rank, 99), P(5, Q))) \
+	S(bcl_reduce_scatter, 4, 0, 1, bcl_reduce_scatter(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM))) \
+	S(bcl_scan, 4, 0, 1, bcl_scan(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM))) \
+	S(bcl_exscan, 4, 0, 1, bcl_exscan(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM))) \
+	S(bcl_ireduce_scatter, 5, 0, 1, bcl_ireduce_scatter(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, Q))) \
+	S(bcl_iscan, 5, 0, 1, bcl_iscan(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, Q))) \
+	S(bcl_iexscan, 5, 0, 1, bcl_iexscan(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, Q))) \
 	S(bcl_iallreduce, 5, 0, 1, bcl_iallreduce(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, Q))) \
 	S(bcl_igather, 4, 0, 1, bcl_igather(T, P(2, B), 8, P(3, B + 64), V(1, my.rank, 99), P(4, Q))) \
 	S(bcl_iscatter, 4, 0, 1, bcl_iscatter(T, P(2, B), P(3, B + 64), 8, V(1, my.rank, 99), P(4, Q))) \

@@ -84,6 +84,12 @@ static enum bcl_status call(struct bcl_team *team, enum bcl_operation operation,
 	case BCL_OPERATION_ALLTOALLV:
 		return bcl_alltoallv(team, out, lengths, offsets, in, lengths,
 				     offsets);
+	case BCL_OPERATION_REDUCE_SCATTER:
+		return bcl_reduce_scatter(team, out, in, length / 4, sum);
+	case BCL_OPERATION_SCAN:
+		return bcl_scan(team, out, in, length / 4, sum);
+	case BCL_OPERATION_EXSCAN:
+		return bcl_exscan(team, out, in, length / 4, sum);
 	default: /* a barrier has no length: ranks of other lengths broadcast */
 		return length == all_lengths[0].usual
 			       ? bcl_barrier(team)
@@ -104,6 +110,8 @@ static size_t room(const struct bcl_team *team, enum bcl_operation operation,
 	case BCL_OPERATION_ALLTOALL:
 	case BCL_OPERATION_ALLTOALLV:
 		return team->size * length;
+	case BCL_OPERATION_EXSCAN:
+		return team->rank ? length : 0;
 	default:
 		return length;
 	}

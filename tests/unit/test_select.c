@@ -101,6 +101,9 @@ static const struct {
 	{ BCL_OPERATION_ALLTOALL,
 	  "bruck leaders leaders_4 columns columns_4 pairs ", "pairs " },
 	{ BCL_OPERATION_ALLTOALLV, "pairs ", "pairs " },
+	{ BCL_OPERATION_REDUCE_SCATTER, "tree apart ", "apart " },
+	{ BCL_OPERATION_SCAN, "doubling ", "chain doubling " },
+	{ BCL_OPERATION_EXSCAN, "doubling ", "chain doubling " },
 };
 
 static const unsigned sizes[] = { 2, 3, 8, 16 };

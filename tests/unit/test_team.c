@@ -533,6 +533,12 @@ static enum bcl_status call_one(struct bcl_team *team,
 	case BCL_OPERATION_ALLTOALLV:
 		return bcl_alltoallv(team, send, lengths, lengths + 8, receive,
 				     lengths, lengths + 8);
+	case BCL_OPERATION_REDUCE_SCATTER:
+		return bcl_reduce_scatter(team, send, receive, 700, sum);
+	case BCL_OPERATION_SCAN:
+		return bcl_scan(team, send, receive, 700, sum);
+	case BCL_OPERATION_EXSCAN:
+		return bcl_exscan(team, send, receive, 700, sum);
 	default:
 		return bcl_barrier(team);
 	}
@@ -545,7 +551,8 @@ static bool is_mutual(enum bcl_operation operation)
 	       operation == BCL_OPERATION_ALLREDUCE ||
 	       operation == BCL_OPERATION_ALLGATHER ||
 	       operation == BCL_OPERATION_ALLTOALL ||
-	       operation == BCL_OPERATION_ALLTOALLV;
+	       operation == BCL_OPERATION_ALLTOALLV ||
+	       operation == BCL_OPERATION_REDUCE_SCATTER;
 }
 
 static void lose_one(struct job *job, struct bcl_team *world)

@@ -58,6 +58,13 @@ int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
 		      const MPI_Aint *receive_counts,
 		      const MPI_Aint *receive_displacements,
 		      MPI_Datatype receive_type, MPIR_Comm *comm);
+int bcl_ch3_reduce_scatter_block(const void *send, void *receive,
+				 MPI_Aint count, MPI_Datatype type, MPI_Op op,
+				 MPIR_Comm *comm);
+int bcl_ch3_scan(const void *send, void *receive, MPI_Aint count,
+		 MPI_Datatype type, MPI_Op op, MPIR_Comm *comm);
+int bcl_ch3_exscan(const void *send, void *receive, MPI_Aint count,
+		   MPI_Datatype type, MPI_Op op, MPIR_Comm *comm);
 
 static inline int MPID_Barrier(MPIR_Comm *comm, MPIR_Errflag_t *errflag)
 {
@@ -168,6 +175,38 @@ static inline int MPID_Alltoallv(const void *send, const MPI_Aint *send_counts,
 				       send_type, receive, receive_counts,
 				       receive_displacements, receive_type,
 				       comm, errflag);
+}
+
+static inline int MPID_Reduce_scatter_block(const void *send, void *receive,
+					    MPI_Aint count, MPI_Datatype type,
+					    MPI_Op op, MPIR_Comm *comm,
+					    MPIR_Errflag_t *errflag)
+{
+	if (bcl_ch3_team(comm) && bcl_ch3_reduces(op, type))
+		return bcl_ch3_reduce_scatter_block(send, receive, count, type,
+						    op, comm);
+	return bcl_ch3_stock_reduce_scatter_block(send, receive, count, type,
+						  op, comm, errflag);
+}
+
+static inline int MPID_Scan(const void *send, void *receive, MPI_Aint count,
+			    MPI_Datatype type, MPI_Op op, MPIR_Comm *comm,
+			    MPIR_Errflag_t *errflag)
+{
+	if (bcl_ch3_team(comm) && bcl_ch3_reduces(op, type))
+		return bcl_ch3_scan(send, receive, count, type, op, comm);
+	return bcl_ch3_stock_scan(send, receive, count, type, op, comm,
+				  errflag);
+}
+
+static inline int MPID_Exscan(const void *send, void *receive, MPI_Aint count,
+			      MPI_Datatype type, MPI_Op op, MPIR_Comm *comm,
+			      MPIR_Errflag_t *errflag)
+{
+	if (bcl_ch3_team(comm) && bcl_ch3_reduces(op, type))
+		return bcl_ch3_exscan(send, receive, count, type, op, comm);
+	return bcl_ch3_stock_exscan(send, receive, count, type, op, comm,
+				    errflag);
 }
 
 #endif

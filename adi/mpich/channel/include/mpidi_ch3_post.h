@@ -37,15 +37,18 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
  * communicators without a team.
  */
 #undef MPID_COLL_H_INCLUDED
-#define MPID_Barrier   bcl_ch3_stock_barrier
-#define MPID_Bcast     bcl_ch3_stock_bcast
-#define MPID_Reduce    bcl_ch3_stock_reduce
-#define MPID_Allreduce bcl_ch3_stock_allreduce
-#define MPID_Gather    bcl_ch3_stock_gather
-#define MPID_Scatter   bcl_ch3_stock_scatter
-#define MPID_Allgather bcl_ch3_stock_allgather
-#define MPID_Alltoall  bcl_ch3_stock_alltoall
-#define MPID_Alltoallv bcl_ch3_stock_alltoallv
+#define MPID_Barrier		  bcl_ch3_stock_barrier
+#define MPID_Bcast		  bcl_ch3_stock_bcast
+#define MPID_Reduce		  bcl_ch3_stock_reduce
+#define MPID_Allreduce		  bcl_ch3_stock_allreduce
+#define MPID_Gather		  bcl_ch3_stock_gather
+#define MPID_Scatter		  bcl_ch3_stock_scatter
+#define MPID_Allgather		  bcl_ch3_stock_allgather
+#define MPID_Alltoall		  bcl_ch3_stock_alltoall
+#define MPID_Alltoallv		  bcl_ch3_stock_alltoallv
+#define MPID_Reduce_scatter_block bcl_ch3_stock_reduce_scatter_block
+#define MPID_Scan		  bcl_ch3_stock_scan
+#define MPID_Exscan		  bcl_ch3_stock_exscan
 #include "../../../include/mpid_coll.h"
 #undef MPID_Barrier
 #undef MPID_Bcast
@@ -56,6 +59,9 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #undef MPID_Allgather
 #undef MPID_Alltoall
 #undef MPID_Alltoallv
+#undef MPID_Reduce_scatter_block
+#undef MPID_Scan
+#undef MPID_Exscan
 
 #include "bcl_ch3_coll.h"
 

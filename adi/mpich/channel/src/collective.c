@@ -379,17 +379,26 @@ int bcl_ch3_reduce(const void *send, void *receive, MPI_Aint count,
 		   (unsigned)root);
 }
 
-int bcl_ch3_allreduce(const void *send, void *receive, MPI_Aint count,
-		      MPI_Datatype type, MPI_Op op, MPIR_Comm *comm)
-{
-	struct bcl_adi_request *request;
-	struct bcl_reduction own;
-	struct operation operation;
+/* An operation of the library that reduces vectors of all ranks. */
+#define REDUCTION(mpi_name, name)                                            \
+	int bcl_ch3_##mpi_name(const void *send, void *receive,              \
+			       MPI_Aint count, MPI_Datatype type, MPI_Op op, \
+			       MPIR_Comm *comm)                              \
+	{                                                                    \
+		struct bcl_adi_request *request;                             \
+		struct bcl_reduction own;                                    \
+		struct operation operation;                                  \
+                                                                             \
+		return RUN(name, comm->dev.ch.team,                          \
+			   send == MPI_IN_PLACE ? BCL_IN_PLACE : send,       \
+			   receive, (size_t)count,                           \
+			   reduction_of(op, type, &own, &operation));        \
+	}
 
-	return RUN(allreduce, comm->dev.ch.team,
-		   send == MPI_IN_PLACE ? BCL_IN_PLACE : send, receive,
-		   (size_t)count, reduction_of(op, type, &own, &operation));
-}
+REDUCTION(allreduce, allreduce)
+REDUCTION(reduce_scatter_block, reduce_scatter)
+REDUCTION(scan, scan)
+REDUCTION(exscan, exscan)
 
 /* ---- blocks ----------------------------------------------------------------
  */
