@@ -282,6 +282,9 @@ extern const struct bcl_algorithm bcl_alltoallv_algorithms[];
 extern const struct bcl_algorithm bcl_reduce_scatter_algorithms[];
 extern const struct bcl_algorithm bcl_scan_algorithms[];
 extern const struct bcl_algorithm bcl_exscan_algorithms[];
+extern const struct bcl_algorithm bcl_gatherv_algorithms[];
+extern const struct bcl_algorithm bcl_scatterv_algorithms[];
+extern const struct bcl_algorithm bcl_allgatherv_algorithms[];
 
 /* ---- orders of blocks ------------------------------------------------------
  */

@@ -24,12 +24,18 @@ struct bcl_call {
 	enum bcl_operation operation;
 	const unsigned char *send; /* in place: own block of `receive` */
 	unsigned char *receive;
-	size_t length; /* bytes of the vector, or of a block */
+	/* Bytes of the vector, or of a block, which are the same at all
+	 * members; of an allgatherv, of a block on average; else 0. */
+	size_t length;
 	unsigned root;
 	const struct bcl_reduction *reduction;
 
-	/* alltoallv only */
-	bool in_place; /* received blocks replace the blocks that were sent */
+	/* Blocks of different lengths only; the arrays as each operation needs
+	 * them */
+	size_t own; /* bytes of the own block, not of an alltoallv */
+	/* Received blocks replace the blocks that were sent; the own block is
+	 * in its place. */
+	bool in_place;
 	const size_t *send_lengths, *send_offsets;
 	const size_t *receive_lengths, *receive_offsets;
 };
@@ -62,14 +68,16 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op);
 static inline bool bcl_call_is_empty(const struct bcl_call *call)
 {
 	return !call->length && call->operation != BCL_OPERATION_BARRIER &&
-	       call->operation != BCL_OPERATION_ALLTOALLV;
+	       call->operation != BCL_OPERATION_ALLTOALLV &&
+	       call->operation != BCL_OPERATION_GATHERV &&
+	       call->operation != BCL_OPERATION_SCATTERV;
 }
 
 static inline void bcl_call_count(struct bcl_counter_page *counters,
 				  enum bcl_operation operation)
 {
 	_Static_assert(BCL_COUNT_coll_barrier + BCL_OPERATIONS - 1 ==
-			       BCL_COUNT_coll_exscan,
+			       BCL_COUNT_coll_allgatherv,
 		       "counters are in the order of the operations");
 	bcl_count_add(counters, BCL_COUNT_coll_barrier + (unsigned)operation,
 		      1);

@@ -17,6 +17,9 @@ const char *const bcl_operation_names[BCL_OPERATIONS] = {
 	[BCL_OPERATION_REDUCE_SCATTER] = "reduce_scatter",
 	[BCL_OPERATION_SCAN] = "scan",
 	[BCL_OPERATION_EXSCAN] = "exscan",
+	[BCL_OPERATION_GATHERV] = "gatherv",
+	[BCL_OPERATION_SCATTERV] = "scatterv",
+	[BCL_OPERATION_ALLGATHERV] = "allgatherv",
 };
 
 const char *bcl_calls_name(uint64_t call)

@@ -3,7 +3,7 @@
  * The operations, and the last calls of a team's operations. All members make
  * the same calls; each member records its own, and a member that waits for long
  * compares them with the calls of other members (compare.h). The lengths of an
- * alltoallv differ between members and are not recorded.
+ * alltoallv, gatherv or scatterv differ between members and are not recorded.
  */
 #ifndef BCL_COLLECTIVES_CALLS_H
 #define BCL_COLLECTIVES_CALLS_H
@@ -26,6 +26,9 @@ enum bcl_operation {
 	BCL_OPERATION_REDUCE_SCATTER,
 	BCL_OPERATION_SCAN,
 	BCL_OPERATION_EXSCAN,
+	BCL_OPERATION_GATHERV,
+	BCL_OPERATION_SCATTERV,
+	BCL_OPERATION_ALLGATHERV,
 	BCL_OPERATIONS
 };
 

@@ -16,6 +16,7 @@ enum {
 	 * is a root only at the root. Otherwise for all of the other buffer. */
 	HAS_BLOCKS = 8,
 	REDUCES = 16,
+	VARIOUS = 32, /* blocks of different lengths */
 };
 
 static const unsigned char rules[BCL_OPERATIONS] = {
@@ -28,6 +29,10 @@ static const unsigned char rules[BCL_OPERATIONS] = {
 	[BCL_OPERATION_REDUCE_SCATTER] = REDUCES,
 	[BCL_OPERATION_SCAN] = REDUCES,
 	[BCL_OPERATION_EXSCAN] = REDUCES,
+	[BCL_OPERATION_ALLTOALLV] = VARIOUS,
+	[BCL_OPERATION_GATHERV] = VARIOUS | HAS_ROOT,
+	[BCL_OPERATION_SCATTERV] = VARIOUS | HAS_ROOT,
+	[BCL_OPERATION_ALLGATHERV] = VARIOUS,
 };
 
 /* ---- the arguments ------------------------------------------------------- */
@@ -77,6 +82,40 @@ static struct bcl_call various(const void *send, const size_t *send_lengths,
 	};
 }
 
+/* A gatherv, or an allgatherv. */
+static struct bcl_call gathered(enum bcl_operation operation, const void *send,
+				size_t length, void *receive,
+				const size_t *receive_lengths,
+				const size_t *receive_offsets, unsigned root)
+{
+	return (struct bcl_call){
+		.operation = operation,
+		.in_place = send == BCL_IN_PLACE,
+		.send = send == BCL_IN_PLACE ? NULL : send,
+		.own = length,
+		.receive = receive,
+		.receive_lengths = receive_lengths,
+		.receive_offsets = receive_offsets,
+		.root = root,
+	};
+}
+
+static struct bcl_call scattered(const void *send, const size_t *send_lengths,
+				 const size_t *send_offsets, void *receive,
+				 size_t length, unsigned root)
+{
+	return (struct bcl_call){
+		.operation = BCL_OPERATION_SCATTERV,
+		.in_place = receive == BCL_IN_PLACE,
+		.receive = receive == BCL_IN_PLACE ? NULL : receive,
+		.own = length,
+		.send = send,
+		.send_lengths = send_lengths,
+		.send_offsets = send_offsets,
+		.root = root,
+	};
+}
+
 /* True if any length is not 0. */
 static bool any(const size_t *lengths, unsigned n)
 {
@@ -86,8 +125,53 @@ static bool any(const size_t *lengths, unsigned n)
 	return false;
 }
 
-static bool are_various_right(const struct bcl_team *team,
-			      const struct bcl_call *call)
+/* The arguments of a gatherv, or of an allgatherv. At a member that gets blocks
+ * the own block has the length that the array says. */
+static bool is_gatherv_right(const struct bcl_team *team, struct bcl_call *call,
+			     bool gets)
+{
+	const size_t *lengths = call->receive_lengths;
+
+	if (!gets)
+		return !call->in_place && (call->send || !call->own);
+	if (!lengths || !call->receive_offsets ||
+	    (!call->receive && any(lengths, team->size)))
+		return false;
+	if (call->in_place)
+		call->own = lengths[team->rank];
+	return call->own == lengths[team->rank] &&
+	       (call->in_place || call->send || !call->own);
+}
+
+static bool is_scatterv_right(const struct bcl_team *team,
+			      struct bcl_call *call)
+{
+	const size_t *lengths = call->send_lengths;
+
+	if (team->rank != call->root)
+		return !call->in_place && (call->receive || !call->own);
+	if (!lengths || !call->send_offsets ||
+	    (!call->send && any(lengths, team->size)))
+		return false;
+	if (call->in_place)
+		call->own = lengths[team->rank];
+	return call->own == lengths[team->rank] &&
+	       (call->in_place || call->receive || !call->own);
+}
+
+/* All members of an allgatherv know all lengths: how long is a block? */
+static size_t average(const size_t *lengths, unsigned n)
+{
+	size_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		sum += lengths[i];
+	return sum / n + (sum % n != 0);
+}
+
+static bool are_exchanged_right(const struct bcl_team *team,
+				const struct bcl_call *call)
 {
 	const size_t *sent = call->send_lengths;
 	const size_t *received = call->receive_lengths;
@@ -99,6 +183,26 @@ static bool are_various_right(const struct bcl_team *team,
 	       (call->receive || !any(received, team->size));
 }
 
+static bool are_various_right(const struct bcl_team *team,
+			      struct bcl_call *call)
+{
+	if (call->root >= team->size)
+		return false;
+	switch (call->operation) {
+	case BCL_OPERATION_GATHERV:
+		return is_gatherv_right(team, call, team->rank == call->root);
+	case BCL_OPERATION_SCATTERV:
+		return is_scatterv_right(team, call);
+	case BCL_OPERATION_ALLGATHERV:
+		if (!is_gatherv_right(team, call, true))
+			return false;
+		call->length = average(call->receive_lengths, team->size);
+		return true;
+	default:
+		return are_exchanged_right(team, call);
+	}
+}
+
 /* Puts an address in place of BCL_IN_PLACE. Returns false if an argument is
  * wrong. */
 static bcl_always_inline bool are_right(const struct bcl_team *team,
@@ -108,7 +212,7 @@ static bcl_always_inline bool are_right(const struct bcl_team *team,
 	bool root = !(rule & HAS_ROOT) || call->root == team->rank;
 	const void *in_place;
 
-	if (call->operation == BCL_OPERATION_ALLTOALLV)
+	if (bcl_unlikely(rule & VARIOUS))
 		return are_various_right(team, call);
 	if ((rule & HAS_ROOT && call->root >= team->size) ||
 	    (rule & REDUCES && !call->reduction))
@@ -357,5 +461,71 @@ enum bcl_status bcl_iexscan(struct bcl_team *team, const void *send,
 	return start_call(team,
 			  vector(BCL_OPERATION_EXSCAN, send, receive, count,
 				 reduction, 0),
+			  request);
+}
+
+enum bcl_status bcl_gatherv(struct bcl_team *team, const void *send,
+			    size_t length, void *receive,
+			    const size_t *receive_lengths,
+			    const size_t *receive_offsets, unsigned root)
+{
+	return run_call(team,
+			gathered(BCL_OPERATION_GATHERV, send, length, receive,
+				 receive_lengths, receive_offsets, root));
+}
+
+enum bcl_status bcl_igatherv(struct bcl_team *team, const void *send,
+			     size_t length, void *receive,
+			     const size_t *receive_lengths,
+			     const size_t *receive_offsets, unsigned root,
+			     struct bcl_adi_request **request)
+{
+	return start_call(team,
+			  gathered(BCL_OPERATION_GATHERV, send, length, receive,
+				   receive_lengths, receive_offsets, root),
+			  request);
+}
+
+enum bcl_status bcl_scatterv(struct bcl_team *team, const void *send,
+			     const size_t *send_lengths,
+			     const size_t *send_offsets, void *receive,
+			     size_t length, unsigned root)
+{
+	return run_call(team, scattered(send, send_lengths, send_offsets,
+					receive, length, root));
+}
+
+enum bcl_status bcl_iscatterv(struct bcl_team *team, const void *send,
+			      const size_t *send_lengths,
+			      const size_t *send_offsets, void *receive,
+			      size_t length, unsigned root,
+			      struct bcl_adi_request **request)
+{
+	return start_call(team,
+			  scattered(send, send_lengths, send_offsets, receive,
+				    length, root),
+			  request);
+}
+
+enum bcl_status bcl_allgatherv(struct bcl_team *team, const void *send,
+			       size_t length, void *receive,
+			       const size_t *receive_lengths,
+			       const size_t *receive_offsets)
+{
+	return run_call(team,
+			gathered(BCL_OPERATION_ALLGATHERV, send, length,
+				 receive, receive_lengths, receive_offsets, 0));
+}
+
+enum bcl_status bcl_iallgatherv(struct bcl_team *team, const void *send,
+				size_t length, void *receive,
+				const size_t *receive_lengths,
+				const size_t *receive_offsets,
+				struct bcl_adi_request **request)
+{
+	return start_call(team,
+			  gathered(BCL_OPERATION_ALLGATHERV, send, length,
+				   receive, receive_lengths, receive_offsets,
+				   0),
 			  request);
 }

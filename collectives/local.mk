@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 noinst_LTLIBRARIES += libreduction.la libcollectives.la
-libcollectives_la_SOURCES = %D%/allgather.c %D%/allreduce.c %D%/alltoall.c %D%/alltoallv.c \
+libcollectives_la_SOURCES = %D%/allgather.c %D%/allgatherv.c %D%/allreduce.c %D%/alltoall.c %D%/alltoallv.c \
 	%D%/barrier.c %D%/broadcast.c %D%/builders.h %D%/call.c %D%/call.h \
 	%D%/calls.c %D%/calls.h %D%/carrier.c %D%/circulant.c \
 	%D%/circulant.h %D%/coll.c %D%/compare.c %D%/compare.h %D%/cost.c \
 	%D%/cost.h %D%/create.c %D%/direct.c %D%/dissemination.c \
-	%D%/dissemination.h %D%/flags.h %D%/gather.c %D%/group.c %D%/group.h \
+	%D%/dissemination.h %D%/flags.h %D%/gather.c %D%/gatherv.c %D%/group.c %D%/group.h \
 	%D%/halving.c %D%/halving_plan.c %D%/halving_plan.h %D%/intranode.c \
 	%D%/layout.c %D%/layout.h %D%/loss.c %D%/loss.h \
 	%D%/nic/multileader.c %D%/nic/nic.h %D%/nic/trees.c %D%/nic/trees.h \

@@ -29,6 +29,9 @@ const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS] = {
 	[BCL_OPERATION_REDUCE_SCATTER] = bcl_reduce_scatter_algorithms,
 	[BCL_OPERATION_SCAN] = bcl_scan_algorithms,
 	[BCL_OPERATION_EXSCAN] = bcl_exscan_algorithms,
+	[BCL_OPERATION_GATHERV] = bcl_gatherv_algorithms,
+	[BCL_OPERATION_SCATTERV] = bcl_scatterv_algorithms,
+	[BCL_OPERATION_ALLGATHERV] = bcl_allgatherv_algorithms,
 };
 
 enum {

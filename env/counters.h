@@ -131,6 +131,9 @@ struct bcl_env;
 	X(coll, reduce_scatter, "reductions of a block to each rank")         \
 	X(coll, scan, "reductions of all ranks up to the own")                \
 	X(coll, exscan, "the same without the own")                           \
+	X(coll, gatherv, "gathers of different lengths to one rank")          \
+	X(coll, scatterv, "scatters of different lengths from one rank")      \
+	X(coll, allgatherv, "gathers of different lengths to all ranks")      \
 	X(coll, audits, "times that words shared inside a node were audited") \
 	X(coll, scheduled, "of all those, run as schedules by the engine")    \
 	X(coll, sleeps, "times a member slept until others came")             \

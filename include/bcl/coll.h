@@ -185,6 +185,26 @@ BCL_API enum bcl_status bcl_scan(struct bcl_team *team, const void *send,
 BCL_API enum bcl_status bcl_exscan(struct bcl_team *team, const void *send,
 				   void *receive, size_t count,
 				   const struct bcl_reduction *reduction);
+/*
+ * Gather, scatter and allgather of blocks of different lengths. Arrays of
+ * `size` lengths and offsets in bytes say where the blocks lie; `length` is
+ * that of the own block, which is ignored in place. Only the root needs the
+ * arrays, and blocks that do not overlap; in an allgatherv all members, with
+ * the same lengths.
+ */
+BCL_API enum bcl_status bcl_gatherv(struct bcl_team *team, const void *send,
+				    size_t length, void *receive,
+				    const size_t *receive_lengths,
+				    const size_t *receive_offsets,
+				    unsigned root);
+BCL_API enum bcl_status bcl_scatterv(struct bcl_team *team, const void *send,
+				     const size_t *send_lengths,
+				     const size_t *send_offsets, void *receive,
+				     size_t length, unsigned root);
+BCL_API enum bcl_status bcl_allgatherv(struct bcl_team *team, const void *send,
+				       size_t length, void *receive,
+				       const size_t *receive_lengths,
+				       const size_t *receive_offsets);
 
 /* The forms that do not block. */
 BCL_API enum bcl_status bcl_ibarrier(struct bcl_team *team,
@@ -231,6 +251,22 @@ BCL_API enum bcl_status bcl_iexscan(struct bcl_team *team, const void *send,
 				    void *receive, size_t count,
 				    const struct bcl_reduction *reduction,
 				    struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_igatherv(struct bcl_team *team, const void *send,
+				     size_t length, void *receive,
+				     const size_t *receive_lengths,
+				     const size_t *receive_offsets,
+				     unsigned root,
+				     struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_iscatterv(struct bcl_team *team, const void *send,
+				      const size_t *send_lengths,
+				      const size_t *send_offsets, void *receive,
+				      size_t length, unsigned root,
+				      struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_iallgatherv(struct bcl_team *team, const void *send,
+					size_t length, void *receive,
+					const size_t *receive_lengths,
+					const size_t *receive_offsets,
+					struct bcl_adi_request **request);
 
 /*
  * Operations without a job, for programs that have their own way to carry

@@ -160,6 +160,12 @@ static void collectives(unsigned n, size_t length)
 		must(!bcl_reduce_scatter(world, one, out, 1, sum));
 		must(!bcl_scan(world, one, out, length / 8, sum));
 		must(!bcl_exscan(world, one, out, length / 8, sum));
+		must(!bcl_gatherv(world, one, length, out, lengths, offsets,
+				  i % 2));
+		must(!bcl_scatterv(world, in, lengths, offsets, one, length,
+				   i % 2));
+		must(!bcl_allgatherv(world, one, length, out, lengths,
+				     offsets));
 		must(!bcl_alltoallv(world, in, lengths, offsets, out, lengths,
 				    offsets));
 	}

@@ -268,6 +268,101 @@ static void test_alltoallv(struct test *test)
 	free(lengths);
 }
 
+/* The blocks of a rank's array, and the bytes of the array. Some are empty, and
+ * there are gaps between them. Returns NULL at ranks that need no array. */
+static size_t *various(const struct test *test, bool needed, size_t *all)
+{
+	unsigned n = test->size, i;
+	size_t *lengths = calloc(2 * n, sizeof(*lengths));
+
+	*all = 0;
+	for (i = 0; i < n; i++) {
+		lengths[i] = length_between(test, i, 0);
+		lengths[n + i] = *all;
+		*all += lengths[i] + i;
+	}
+	if (needed)
+		return lengths;
+	*all = 0;
+	free(lengths);
+	return NULL;
+}
+
+static void gather_various(struct test *test, bool to_all)
+{
+	bool gets = to_all || test->rank == test->root;
+	bool in_place = test->in_place && gets;
+	size_t own = length_between(test, test->rank, 0), all;
+	size_t *lengths = various(test, gets, &all);
+	size_t *offsets = lengths ? lengths + test->size : NULL;
+	unsigned char *mine = buffer_new(own), *receive = buffer_new(all);
+	const void *send = in_place ? BCL_IN_PLACE : mine;
+	struct bcl_adi_request *request;
+	enum bcl_status status;
+	unsigned i;
+
+	fill(in_place ? receive + offsets[test->rank] : mine, test->rank, 0,
+	     own);
+	if (to_all)
+		status = test->in_background
+				 ? bcl_iallgatherv(test->team, send, own,
+						   receive, lengths, offsets,
+						   &request)
+				 : bcl_allgatherv(test->team, send, own,
+						  receive, lengths, offsets);
+	else
+		status = test->in_background
+				 ? bcl_igatherv(test->team, send, own, receive,
+						lengths, offsets, test->root,
+						&request)
+				 : bcl_gatherv(test->team, send, own, receive,
+					       lengths, offsets, test->root);
+	end(test, status, &request);
+	for (i = 0; gets && i < test->size; i++)
+		check(test, receive + offsets[i], i, 0, lengths[i]);
+	buffer_free(test, mine, own);
+	buffer_free(test, receive, all);
+	free(lengths);
+}
+
+static void test_gatherv(struct test *test)
+{
+	gather_various(test, false);
+}
+
+static void test_allgatherv(struct test *test)
+{
+	gather_various(test, true);
+}
+
+static void test_scatterv(struct test *test)
+{
+	bool gives = test->rank == test->root;
+	bool in_place = test->in_place && gives;
+	size_t own = length_between(test, test->rank, 0), all;
+	size_t *lengths = various(test, gives, &all);
+	size_t *offsets = lengths ? lengths + test->size : NULL;
+	unsigned char *mine = buffer_new(own), *send = buffer_new(all);
+	void *receive = in_place ? BCL_IN_PLACE : mine;
+	struct bcl_adi_request *request;
+	unsigned i;
+
+	for (i = 0; gives && i < test->size; i++)
+		fill(send + offsets[i], test->root, i, lengths[i]);
+	end(test,
+	    test->in_background
+		    ? bcl_iscatterv(test->team, send, lengths, offsets, receive,
+				    own, test->root, &request)
+		    : bcl_scatterv(test->team, send, lengths, offsets, receive,
+				   own, test->root),
+	    &request);
+	check(test, in_place ? send + offsets[test->rank] : mine, test->root,
+	      test->rank, own);
+	buffer_free(test, mine, own);
+	buffer_free(test, send, all);
+	free(lengths);
+}
+
 /* ---- reductions ------------------------------------------------------------
  */
 
@@ -586,6 +681,9 @@ static void (*const tests[BCL_OPERATIONS])(struct test *test) = {
 	[BCL_OPERATION_REDUCE_SCATTER] = test_reduce_scatter,
 	[BCL_OPERATION_SCAN] = test_scan,
 	[BCL_OPERATION_EXSCAN] = test_exscan,
+	[BCL_OPERATION_GATHERV] = test_gatherv,
+	[BCL_OPERATION_SCATTERV] = test_scatterv,
+	[BCL_OPERATION_ALLGATHERV] = test_allgatherv,
 };
 
 static struct test test_of(struct bcl_team *team, const char *what)
@@ -604,7 +702,9 @@ static bool has_root(enum bcl_operation operation)
 	return operation == BCL_OPERATION_BROADCAST ||
 	       operation == BCL_OPERATION_REDUCE ||
 	       operation == BCL_OPERATION_GATHER ||
-	       operation == BCL_OPERATION_SCATTER;
+	       operation == BCL_OPERATION_SCATTER ||
+	       operation == BCL_OPERATION_GATHERV ||
+	       operation == BCL_OPERATION_SCATTERV;
 }
 
 static unsigned run(struct bcl_team *team, enum bcl_operation operation,

@@ -231,6 +231,12 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	S(bcl_reduce_scatter, 4, 0, 1, bcl_reduce_scatter(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM))) \
 	S(bcl_scan, 4, 0, 1, bcl_scan(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM))) \
 	S(bcl_exscan, 4, 0, 1, bcl_exscan(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM))) \
+	S(bcl_gatherv, 3, 2, 1, bcl_gatherv(T, B, 0, B + 64, P(2, lengths), P(3, offsets), V(1, my.rank, 99))) \
+	S(bcl_scatterv, 3, 2, 1, bcl_scatterv(T, B, P(2, lengths), P(3, offsets), B + 64, 0, V(1, my.rank, 99))) \
+	S(bcl_allgatherv, 3, 2, 0, bcl_allgatherv(T, B, 0, B + 64, P(2, lengths), P(3, offsets))) \
+	S(bcl_igatherv, 4, 2, 1, bcl_igatherv(T, B, 0, B + 64, P(2, lengths), P(3, offsets), V(1, my.rank, 99), P(4, Q))) \
+	S(bcl_iscatterv, 4, 2, 1, bcl_iscatterv(T, B, P(2, lengths), P(3, offsets), B + 64, 0, V(1, my.rank, 99), P(4, Q))) \
+	S(bcl_iallgatherv, 4, 2, 0, bcl_iallgatherv(T, B, 0, B + 64, P(2, lengths), P(3, offsets), P(4, Q))) \
 	S(bcl_ireduce_scatter, 5, 0, 1, bcl_ireduce_scatter(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, Q))) \
 	S(bcl_iscan, 5, 0, 1, bcl_iscan(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, Q))) \
 	S(bcl_iexscan, 5, 0, 1, bcl_iexscan(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, Q))) \

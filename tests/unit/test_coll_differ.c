@@ -90,6 +90,12 @@ static enum bcl_status call(struct bcl_team *team, enum bcl_operation operation,
 		return bcl_scan(team, out, in, length / 4, sum);
 	case BCL_OPERATION_EXSCAN:
 		return bcl_exscan(team, out, in, length / 4, sum);
+	case BCL_OPERATION_GATHERV:
+		return bcl_gatherv(team, out, length, in, lengths, offsets, 0);
+	case BCL_OPERATION_SCATTERV:
+		return bcl_scatterv(team, out, lengths, offsets, in, length, 0);
+	case BCL_OPERATION_ALLGATHERV:
+		return bcl_allgatherv(team, out, length, in, lengths, offsets);
 	default: /* a barrier has no length: ranks of other lengths broadcast */
 		return length == all_lengths[0].usual
 			       ? bcl_barrier(team)
@@ -103,12 +109,14 @@ static size_t room(const struct bcl_team *team, enum bcl_operation operation,
 {
 	switch (operation) {
 	case BCL_OPERATION_GATHER:
+	case BCL_OPERATION_GATHERV:
 		return team->rank == 0 ? team->size * length : 0;
 	case BCL_OPERATION_REDUCE:
 		return team->rank == 0 ? length : 0;
 	case BCL_OPERATION_ALLGATHER:
 	case BCL_OPERATION_ALLTOALL:
 	case BCL_OPERATION_ALLTOALLV:
+	case BCL_OPERATION_ALLGATHERV:
 		return team->size * length;
 	case BCL_OPERATION_EXSCAN:
 		return team->rank ? length : 0;

@@ -104,6 +104,9 @@ static const struct {
 	{ BCL_OPERATION_REDUCE_SCATTER, "tree apart ", "apart " },
 	{ BCL_OPERATION_SCAN, "doubling ", "chain doubling " },
 	{ BCL_OPERATION_EXSCAN, "doubling ", "chain doubling " },
+	{ BCL_OPERATION_GATHERV, "direct ", "direct " },
+	{ BCL_OPERATION_SCATTERV, "direct ", "direct " },
+	{ BCL_OPERATION_ALLGATHERV, "pairs ring ", "ring " },
 };
 
 static const unsigned sizes[] = { 2, 3, 8, 16 };

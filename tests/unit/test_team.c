@@ -539,6 +539,15 @@ static enum bcl_status call_one(struct bcl_team *team,
 		return bcl_scan(team, send, receive, 700, sum);
 	case BCL_OPERATION_EXSCAN:
 		return bcl_exscan(team, send, receive, 700, sum);
+	case BCL_OPERATION_GATHERV:
+		return bcl_gatherv(team, send, 3000, receive, lengths,
+				   lengths + 8, 0);
+	case BCL_OPERATION_SCATTERV:
+		return bcl_scatterv(team, send, lengths, lengths + 8, receive,
+				    3000, 0);
+	case BCL_OPERATION_ALLGATHERV:
+		return bcl_allgatherv(team, send, 3000, receive, lengths,
+				      lengths + 8);
 	default:
 		return bcl_barrier(team);
 	}
@@ -552,7 +561,8 @@ static bool is_mutual(enum bcl_operation operation)
 	       operation == BCL_OPERATION_ALLGATHER ||
 	       operation == BCL_OPERATION_ALLTOALL ||
 	       operation == BCL_OPERATION_ALLTOALLV ||
-	       operation == BCL_OPERATION_REDUCE_SCATTER;
+	       operation == BCL_OPERATION_REDUCE_SCATTER ||
+	       operation == BCL_OPERATION_ALLGATHERV;
 }
 
 static void lose_one(struct job *job, struct bcl_team *world)
