@@ -104,6 +104,49 @@ static void exchange(MPI_Comm comm)
 	free(in);
 }
 
+/* Rank r has r + 1 blocks of N integers, which lie in the order of ranks, the
+ * last first. */
+static void various(MPI_Comm comm, int root, int in_place)
+{
+	int all = size * (size + 1) / 2, counts[RANKS_MAX], at[RANKS_MAX], i, k;
+	struct block mine = blocks(rank + 1), in = blocks(all);
+	int here = in_place && rank == root;
+	int first[RANKS_MAX]; /* blocks */
+
+	for (i = size, k = 0; i-- > 0; k += i + 1) {
+		first[i] = k;
+		counts[i] = (i + 1) * in.count;
+		at[i] = is_sparse(rank) ? 0 : k * N;
+	}
+	/* a sparse block is one element, whose extent counts */
+	for (i = 0; is_sparse(rank) && i < size; i++)
+		at[i] = first[i];
+	for (k = 0; k <= rank; k++) {
+		fill(&mine, k, rank, k);
+		fill(&in, first[rank] + k, rank, k);
+	}
+	MPI_Gatherv(here ? MPI_IN_PLACE : mine.data, (rank + 1) * mine.count,
+		    mine.type, in.data, counts, at, in.type, root, comm);
+	for (i = 0; rank == root && i < size; i++)
+		for (k = 0; k <= i; k++)
+			check(holds(&in, first[i] + k, i, k), "gatherv");
+	for (k = 0; k <= rank && !here; k++)
+		fill(&mine, k, size, size);
+	MPI_Scatterv(in.data, counts, at, in.type,
+		     here ? MPI_IN_PLACE : mine.data, (rank + 1) * mine.count,
+		     mine.type, root, comm);
+	for (k = 0; k <= rank; k++)
+		check(holds(&mine, k, rank, k), "scatterv");
+	MPI_Allgatherv(in_place ? MPI_IN_PLACE : mine.data,
+		       (rank + 1) * mine.count, mine.type, in.data, counts, at,
+		       in.type, comm);
+	for (i = 0; i < size; i++)
+		for (k = 0; k <= i; k++)
+			check(holds(&in, first[i] + k, i, k), "allgatherv");
+	free(mine.data);
+	free(in.data);
+}
+
 static void different_types(MPI_Comm comm, int root, int in_place)
 {
 	struct block one = blocks(1), out = blocks(size), in = blocks(size);
@@ -150,6 +193,7 @@ static void different_types(MPI_Comm comm, int root, int in_place)
 	for (i = 0; i < size; i++)
 		check(holds(&in, i, i, rank), "alltoall");
 	exchange(comm);
+	various(comm, root, in_place);
 	free(one.data);
 	free(out.data);
 	free(in.data);
@@ -337,9 +381,11 @@ static void many_groups(void)
 static void say_operations(void)
 {
 	static const char *const operations[] = {
-		"barrier",   "broadcast",      "reduce",    "allreduce",
-		"gather",    "scatter",	       "allgather", "alltoall",
-		"alltoallv", "reduce_scatter", "scan",	    "exscan",
+		"barrier",   "broadcast",      "reduce",     "allreduce",
+		"gather",    "scatter",	       "allgather",  "alltoall",
+		"alltoallv", "reduce_scatter", "scan",	     "exscan",
+		"gatherv",   "scatterv",       "allgatherv",
+
 	};
 	size_t n = sizeof(operations) / sizeof(operations[0]), i;
 	char name[64];

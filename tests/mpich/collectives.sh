@@ -23,6 +23,7 @@ check() {
 
 all='ours: barrier broadcast reduce allreduce gather scatter allgather'
 all+=' alltoall alltoallv reduce_scatter scan exscan'
+all+=' gatherv scatterv allgatherv'
 for ranks in 2 3 5; do
 	check "$ranks ranks" "$all" -n $ranks "$dir/program"
 done

@@ -67,13 +67,22 @@ for rails in packet udp; do
 	is_at_most "kernel-$rails" 'copied out' $((1 << 20))
 	is_at_most "kernel-$rails" 'copied in' $((1 << 20))
 done
-# measured with Linux 6.1.192, and 5 % above
-is_at_most kernel-packet small 8750
-is_at_most kernel-packet large 5470000
-is_at_most kernel-packet-bare large 3760000
-is_at_most kernel-udp small 12000
-is_at_most kernel-udp large 3280000
-is_at_most kernel-udp-bare large 1580000
+# Instructions with this kernel, and 5 % of room; other kernels may need more.
+measured=6.1.0-56-cloud-amd64
+room=5
+[[ $headers == *"$measured" ]] || room=20
+
+# is_near NAME WHAT MEASURED
+is_near() {
+	is_at_most "$1" "$2" $(($3 * (100 + room) / 100))
+}
+
+is_near kernel-packet small 8333
+is_near kernel-packet large 5206000
+is_near kernel-packet-bare large 3582000
+is_near kernel-udp small 11424
+is_near kernel-udp large 3123000
+is_near kernel-udp-bare large 1506000
 is_less kernel-packet small 80 tcp
 is_less kernel-packet small 100 process-packet
 is_less kernel-udp small 100 process-udp

@@ -65,6 +65,20 @@ int bcl_ch3_scan(const void *send, void *receive, MPI_Aint count,
 		 MPI_Datatype type, MPI_Op op, MPIR_Comm *comm);
 int bcl_ch3_exscan(const void *send, void *receive, MPI_Aint count,
 		   MPI_Datatype type, MPI_Op op, MPIR_Comm *comm);
+int bcl_ch3_gatherv(const void *send, MPI_Aint send_count,
+		    MPI_Datatype send_type, void *receive,
+		    const MPI_Aint *receive_counts,
+		    const MPI_Aint *receive_displacements,
+		    MPI_Datatype receive_type, int root, MPIR_Comm *comm);
+int bcl_ch3_scatterv(const void *send, const MPI_Aint *send_counts,
+		     const MPI_Aint *send_displacements, MPI_Datatype send_type,
+		     void *receive, MPI_Aint receive_count,
+		     MPI_Datatype receive_type, int root, MPIR_Comm *comm);
+int bcl_ch3_allgatherv(const void *send, MPI_Aint send_count,
+		       MPI_Datatype send_type, void *receive,
+		       const MPI_Aint *receive_counts,
+		       const MPI_Aint *receive_displacements,
+		       MPI_Datatype receive_type, MPIR_Comm *comm);
 
 static inline int MPID_Barrier(MPIR_Comm *comm, MPIR_Errflag_t *errflag)
 {
@@ -207,6 +221,54 @@ static inline int MPID_Exscan(const void *send, void *receive, MPI_Aint count,
 		return bcl_ch3_exscan(send, receive, count, type, op, comm);
 	return bcl_ch3_stock_exscan(send, receive, count, type, op, comm,
 				    errflag);
+}
+
+static inline int MPID_Gatherv(const void *send, MPI_Aint send_count,
+			       MPI_Datatype send_type, void *receive,
+			       const MPI_Aint *receive_counts,
+			       const MPI_Aint *receive_displacements,
+			       MPI_Datatype receive_type, int root,
+			       MPIR_Comm *comm, MPIR_Errflag_t *errflag)
+{
+	if (bcl_ch3_team(comm))
+		return bcl_ch3_gatherv(send, send_count, send_type, receive,
+				       receive_counts, receive_displacements,
+				       receive_type, root, comm);
+	return bcl_ch3_stock_gatherv(send, send_count, send_type, receive,
+				     receive_counts, receive_displacements,
+				     receive_type, root, comm, errflag);
+}
+
+static inline int MPID_Scatterv(const void *send, const MPI_Aint *send_counts,
+				const MPI_Aint *send_displacements,
+				MPI_Datatype send_type, void *receive,
+				MPI_Aint receive_count,
+				MPI_Datatype receive_type, int root,
+				MPIR_Comm *comm, MPIR_Errflag_t *errflag)
+{
+	if (bcl_ch3_team(comm))
+		return bcl_ch3_scatterv(send, send_counts, send_displacements,
+					send_type, receive, receive_count,
+					receive_type, root, comm);
+	return bcl_ch3_stock_scatterv(send, send_counts, send_displacements,
+				      send_type, receive, receive_count,
+				      receive_type, root, comm, errflag);
+}
+
+static inline int MPID_Allgatherv(const void *send, MPI_Aint send_count,
+				  MPI_Datatype send_type, void *receive,
+				  const MPI_Aint *receive_counts,
+				  const MPI_Aint *receive_displacements,
+				  MPI_Datatype receive_type, MPIR_Comm *comm,
+				  MPIR_Errflag_t *errflag)
+{
+	if (bcl_ch3_team(comm))
+		return bcl_ch3_allgatherv(send, send_count, send_type, receive,
+					  receive_counts, receive_displacements,
+					  receive_type, comm);
+	return bcl_ch3_stock_allgatherv(send, send_count, send_type, receive,
+					receive_counts, receive_displacements,
+					receive_type, comm, errflag);
 }
 
 #endif

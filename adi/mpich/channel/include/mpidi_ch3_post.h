@@ -49,6 +49,9 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #define MPID_Reduce_scatter_block bcl_ch3_stock_reduce_scatter_block
 #define MPID_Scan		  bcl_ch3_stock_scan
 #define MPID_Exscan		  bcl_ch3_stock_exscan
+#define MPID_Gatherv		  bcl_ch3_stock_gatherv
+#define MPID_Scatterv		  bcl_ch3_stock_scatterv
+#define MPID_Allgatherv		  bcl_ch3_stock_allgatherv
 #include "../../../include/mpid_coll.h"
 #undef MPID_Barrier
 #undef MPID_Bcast
@@ -62,6 +65,9 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #undef MPID_Reduce_scatter_block
 #undef MPID_Scan
 #undef MPID_Exscan
+#undef MPID_Gatherv
+#undef MPID_Scatterv
+#undef MPID_Allgatherv
 
 #include "bcl_ch3_coll.h"
 

@@ -576,6 +576,12 @@ static int unpack_blocks(struct blocks *blocks, const MPIR_Comm *comm)
 	return mpi_errno;
 }
 
+static void free_blocks(struct blocks *blocks)
+{
+	MPL_free(blocks->lengths);
+	MPL_free(blocks->packed);
+}
+
 int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
 		      const MPI_Aint *send_displacements,
 		      MPI_Datatype send_type, void *receive,
@@ -602,9 +608,90 @@ int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
 			    out.offsets, in.bytes, in.lengths, in.offsets);
 	if (!mpi_errno)
 		mpi_errno = unpack_blocks(&in, comm);
-	MPL_free(in.lengths);
-	MPL_free(in.packed);
-	MPL_free(out.lengths);
-	MPL_free(out.packed);
+	free_blocks(&in);
+	free_blocks(&out);
+	return mpi_errno;
+}
+
+/* Prepares an operation that gathers blocks. `gets`: this rank gets them. */
+static int prepare_gather(struct data *out, struct blocks *in, int gets,
+			  const MPIR_Comm *comm)
+{
+	int mpi_errno = MPI_SUCCESS;
+
+	if (gets)
+		mpi_errno = describe_blocks(in, comm);
+	if (mpi_errno)
+		return mpi_errno;
+	return out->bytes == BCL_IN_PLACE ? pack_blocks(in, comm)
+					  : pack_data(out);
+}
+
+int bcl_ch3_gatherv(const void *send, MPI_Aint send_count,
+		    MPI_Datatype send_type, void *receive,
+		    const MPI_Aint *receive_counts,
+		    const MPI_Aint *receive_displacements,
+		    MPI_Datatype receive_type, int root, MPIR_Comm *comm)
+{
+	struct data out = describe(send, send_count, send_type);
+	struct blocks in = { receive_counts, receive_displacements,
+			     receive_type, receive };
+	int gets = comm->rank == root;
+	int mpi_errno = prepare_gather(&out, &in, gets, comm);
+	struct bcl_adi_request *request;
+
+	if (!mpi_errno)
+		mpi_errno =
+			RUN(gatherv, comm->dev.ch.team, out.bytes, out.length,
+			    in.bytes, in.lengths, in.offsets, (unsigned)root);
+	if (!mpi_errno && gets)
+		mpi_errno = unpack_blocks(&in, comm);
+	free_copy(&out);
+	free_blocks(&in);
+	return mpi_errno;
+}
+
+int bcl_ch3_scatterv(const void *send, const MPI_Aint *send_counts,
+		     const MPI_Aint *send_displacements, MPI_Datatype send_type,
+		     void *receive, MPI_Aint receive_count,
+		     MPI_Datatype receive_type, int root, MPIR_Comm *comm)
+{
+	struct data in = describe(receive, receive_count, receive_type);
+	struct blocks out = { send_counts, send_displacements, send_type,
+			      (char *)send };
+	int mpi_errno = make_room(&in);
+	struct bcl_adi_request *request;
+
+	if (!mpi_errno && comm->rank == root)
+		mpi_errno = describe_blocks(&out, comm);
+	if (!mpi_errno)
+		mpi_errno = pack_blocks(&out, comm);
+	if (!mpi_errno)
+		mpi_errno =
+			RUN(scatterv, comm->dev.ch.team, out.bytes, out.lengths,
+			    out.offsets, in.bytes, in.length, (unsigned)root);
+	free_blocks(&out);
+	return unpack(&in, mpi_errno);
+}
+
+int bcl_ch3_allgatherv(const void *send, MPI_Aint send_count,
+		       MPI_Datatype send_type, void *receive,
+		       const MPI_Aint *receive_counts,
+		       const MPI_Aint *receive_displacements,
+		       MPI_Datatype receive_type, MPIR_Comm *comm)
+{
+	struct data out = describe(send, send_count, send_type);
+	struct blocks in = { receive_counts, receive_displacements,
+			     receive_type, receive };
+	int mpi_errno = prepare_gather(&out, &in, TRUE, comm);
+	struct bcl_adi_request *request;
+
+	if (!mpi_errno)
+		mpi_errno = RUN(allgatherv, comm->dev.ch.team, out.bytes,
+				out.length, in.bytes, in.lengths, in.offsets);
+	if (!mpi_errno)
+		mpi_errno = unpack_blocks(&in, comm);
+	free_copy(&out);
+	free_blocks(&in);
 	return mpi_errno;
 }
