@@ -9,13 +9,10 @@ vm_begin
 # shellcheck source=tests/mpich/program.sh
 . "$abs_top_srcdir/tests/mpich/program.sh"
 trap 'rm -rf "$dir" "$scratch"' EXIT
-veth=$(vm_loadable "$headers" veth)
 source=${MPICH_SOURCE:-${abs_top_builddir:?}/mpich/source}
 
-vm_bcl
 vm_root "$scratch/guest"
-gcc -O1 -static -Iinclude -o "$scratch/guest/veth-test" tests/vm/veth.c
-cp "$scratch/bcl.ko" "$veth" "$scratch/guest/"
+vm_nodes "$scratch/guest"
 for program in tests/mpich/collectives.c tests/mpich/order.c "$source/examples/cpi.c"; do
 	mpicc -o "$dir/$(basename "$program" .c)" "$program" -lm
 done
@@ -33,21 +30,8 @@ NODE
 chmod +x "$scratch/guest/node"
 cat >"$scratch/guest/run" <<'RUN'
 set -e
-mkdir -p /dev/shm
-mount -t tmpfs none /dev/shm
-insmod /veth.ko
-insmod /bcl.ko
-ifconfig lo up
-/veth-test veth0 veth1
-unshare -n -u sleep 1000 &
-export OTHER=$!
-sleep 1
-ip link set veth1 netns $OTHER
-ifconfig veth0 10.0.0.1 up
-nsenter -t $OTHER -n ifconfig veth1 10.0.0.2 up
-nsenter -t $OTHER -u hostname other
-ulimit -l unlimited
-export BCL_CARD=kernel
+. /nodes
+export BCL_CARD=kernel OTHER=$other
 mpi() {
 	timeout 200 /mpiexec.hydra -launcher fork -n "$@" </dev/null
 }
@@ -59,7 +43,7 @@ export BCL_STATS=on BCL_LOG=warn,stats
 mpi 4 /node /cpi
 mpi 2 /node /order 2
 /bcl-ctl faults all off
-kill $OTHER
+kill $other
 rmmod bcl
 RUN
 vm_boot "$scratch/guest" "$image" "$scratch/console" 280 -cpu max || exit

@@ -7,38 +7,23 @@ set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
 vm_begin
-veth=$(vm_loadable "$headers" veth)
-
-vm_bcl
-gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/veth-test" tests/vm/veth.c
 
 vm_root "$scratch/guest"
-cp "$scratch/bcl.ko" "$veth" "$scratch/veth-test" "$scratch/guest/"
+vm_nodes "$scratch/guest"
 vm_program "$scratch/guest" "${abs_top_builddir:?}/tests/vm/cost"
 cat >"$scratch/guest/run" <<'RUN'
 set -e
-mkdir -p /dev/shm
-mount -t tmpfs none /dev/shm
-insmod /veth.ko
-insmod /bcl.ko
-ifconfig lo up
-/veth-test veth0 veth1
-unshare -n sleep 1000 &
-sleep 1
-ip link set veth1 netns $!
-ifconfig veth0 10.0.0.1 up
-nsenter -t $! -n ifconfig veth1 10.0.0.2 up
-ulimit -l unlimited
+. /nodes
 export BCL_SHM=off
-other="10.0.0.2 /proc/$!/ns/net"
-/cost tcp $other
+there="10.0.0.2 /proc/$other/ns/net"
+/cost tcp $there
 for rails in packet udp; do
 	export BCL_RAILS=$rails
-	BCL_CARD=process /cost process-$rails $other
-	BCL_CARD=kernel /cost kernel-$rails $other
-	BCL_CARD=kernel BCL_PCRC=off /cost kernel-$rails-bare $other
+	BCL_CARD=process /cost process-$rails $there
+	BCL_CARD=kernel /cost kernel-$rails $there
+	BCL_CARD=kernel BCL_PCRC=off /cost kernel-$rails-bare $there
 done
-kill $!
+kill $other
 rmmod bcl
 RUN
 

@@ -136,6 +136,33 @@ vm_program() {
 	done
 }
 
+# vm_nodes ROOT: put bcl.ko into the initial file system of a guest, and /nodes, which
+# /run sources: it loads bcl.ko and makes a second node, a namespace that an Ethernet
+# connects. $other is a process there.
+vm_nodes() {
+	local veth
+	veth=$(vm_loadable "$headers" veth)
+	vm_bcl
+	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$1/veth-test" tests/vm/veth.c
+	cp "$scratch/bcl.ko" "$veth" "$1/"
+	cat >"$1/nodes" <<-'NODES'
+		mkdir -p /dev/shm
+		mount -t tmpfs none /dev/shm
+		insmod /veth.ko
+		insmod /bcl.ko
+		ifconfig lo up
+		/veth-test veth0 veth1
+		unshare -n -u sleep 1000 &
+		other=$!
+		sleep 1
+		ip link set veth1 netns $other
+		ifconfig veth0 10.0.0.1 up
+		nsenter -t $other -n ifconfig veth1 10.0.0.2 up
+		nsenter -t $other -u hostname other
+		ulimit -l unlimited
+	NODES
+}
+
 # vm_boot ROOT IMAGE CONSOLE SECONDS [ARGUMENT...]: run a guest to its end, with
 # these further arguments of the emulator, and $vm_append for the kernel. Fails if
 # /run failed, if the kernel had anything to complain of, or if the time is over. A
