@@ -63,7 +63,7 @@ configured 'BCL is not installed in /nowhere' --with-device=ch3:bcl \
 # made-of begins with the source, if there was one, what was configured, and the
 # device.
 unset MAKEFLAGS MFLAGS MAKELEVEL
-read -r built <"$mpich/made-of"
+IFS= read -r built <"$mpich/made-of"
 MPICH_CONFIGURE=${built#"${MPICH_SRC-}"}
 MPICH_CONFIGURE=${MPICH_CONFIGURE% *}
 export MPICH_CONFIGURE=${MPICH_CONFIGURE# }
