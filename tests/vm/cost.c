@@ -7,9 +7,9 @@
  * advances the clock by a nanosecond for each instruction, and the guest has
  * one processor.
  *
- * If NAME begins with "kernel", the process also prints what the kernel counted
- * for a round trip and for a megabyte. Then it gives up all system calls but
- * the doorbell of /dev/bcl, and exchanges more messages.
+ * If NAME is kernel-packet or kernel-udp, the process also prints what the
+ * kernel counted for a round trip and for a megabyte. Then it gives up all
+ * system calls but the doorbell of /dev/bcl, and exchanges more messages.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -315,7 +315,7 @@ int main(int argc, char **argv)
 	printf("cost: %s large %lu\n", argv[1],
 	       cost_of(is_tcp ? tcp_large : library_large, LARGE_ROUNDS));
 	fflush(stdout);
-	if (strncmp(argv[1], "kernel", 6))
+	if (strcmp(argv[1], "kernel-packet") && strcmp(argv[1], "kernel-udp"))
 		return 0;
 	show_counts(argv[1]);
 	give_up_calls();
