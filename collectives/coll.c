@@ -125,38 +125,37 @@ static bool any(const size_t *lengths, unsigned n)
 	return false;
 }
 
-/* The arguments of a gatherv, or of an allgatherv. At a member that gets blocks
- * the own block has the length that the array says. */
-static bool is_gatherv_right(const struct bcl_team *team, struct bcl_call *call,
-			     bool gets)
+/*
+ * Rules for a gatherv, scatterv or allgatherv. `mine`: the own block, apart.
+ * has_all: this member has `blocks`, with lengths and offsets, and its own
+ * block is as long as they say.
+ */
+static bool is_own_right(const struct bcl_team *team, struct bcl_call *call,
+			 const void *mine, bool has_all, const void *blocks,
+			 const size_t *lengths, const size_t *offsets)
 {
-	const size_t *lengths = call->receive_lengths;
-
-	if (!gets)
-		return !call->in_place && (call->send || !call->own);
-	if (!lengths || !call->receive_offsets ||
-	    (!call->receive && any(lengths, team->size)))
+	if (!has_all)
+		return !call->in_place && (mine || !call->own);
+	if (!lengths || !offsets || (!blocks && any(lengths, team->size)))
 		return false;
 	if (call->in_place)
 		call->own = lengths[team->rank];
 	return call->own == lengths[team->rank] &&
-	       (call->in_place || call->send || !call->own);
+	       (call->in_place || mine || !call->own);
+}
+
+static bool is_gatherv_right(const struct bcl_team *team, struct bcl_call *call,
+			     bool gets)
+{
+	return is_own_right(team, call, call->send, gets, call->receive,
+			    call->receive_lengths, call->receive_offsets);
 }
 
 static bool is_scatterv_right(const struct bcl_team *team,
 			      struct bcl_call *call)
 {
-	const size_t *lengths = call->send_lengths;
-
-	if (team->rank != call->root)
-		return !call->in_place && (call->receive || !call->own);
-	if (!lengths || !call->send_offsets ||
-	    (!call->send && any(lengths, team->size)))
-		return false;
-	if (call->in_place)
-		call->own = lengths[team->rank];
-	return call->own == lengths[team->rank] &&
-	       (call->in_place || call->receive || !call->own);
+	return is_own_right(team, call, call->receive, team->rank == call->root,
+			    call->send, call->send_lengths, call->send_offsets);
 }
 
 /* All members of an allgatherv know all lengths: how long is a block? */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Gather and scatter of blocks of different lengths, by one message between the
- * root and each other rank: only the root knows the lengths of others, so no
- * rank can pass on what it has not been told of. Empty blocks send no message,
- * and their offsets are not used.
+ * root and each other rank: only the root knows all lengths, so no other rank
+ * can pass blocks on. Empty blocks send no message, and the offsets of empty
+ * blocks are not used.
  */
 #include "collectives/builders.h"
 
@@ -11,60 +11,86 @@ enum {
 	AT_A_TIME = 32, /* messages that the root has in flight */
 };
 
-static void build_gatherv(struct bcl_schedule *schedule,
-			  const struct bcl_call *call, unsigned parameter)
-{
-	unsigned me = schedule->team->rank, i, moved = 0;
+/* The blocks of all ranks at the root, and the own block of the rank. */
+struct rooted {
+	struct bcl_schedule *schedule;
+	unsigned char *blocks, *own;
+	const size_t *lengths, *offsets;
+	bool gathers; /* towards the root */
+};
 
-	(void)parameter;
-	if (me != call->root) {
+static void move_block(const struct rooted *rooted, unsigned rank, void *block,
+		       size_t length, bool sends)
+{
+	if (sends)
+		bcl_step_send(rooted->schedule, rank, block, length);
+	else
+		bcl_step_receive(rooted->schedule, rank, block, length);
+}
+
+static void copy_own(const struct rooted *rooted, size_t length)
+{
+	unsigned char *block =
+		rooted->blocks + rooted->offsets[rooted->schedule->team->rank];
+
+	bcl_step_copy(rooted->schedule, rooted->gathers ? block : rooted->own,
+		      rooted->gathers ? rooted->own : block, length);
+}
+
+static void build(const struct rooted *rooted, const struct bcl_call *call)
+{
+	const struct bcl_team *team = rooted->schedule->team;
+	unsigned i, moved = 0;
+
+	if (team->rank != call->root) {
 		if (call->own)
-			bcl_step_send(schedule, call->root, call->send,
-				      call->own);
-		bcl_step_round(schedule);
+			move_block(rooted, call->root, rooted->own, call->own,
+				   rooted->gathers);
+		bcl_step_round(rooted->schedule);
 		return;
 	}
 	if (call->own && !call->in_place)
-		bcl_step_copy(schedule,
-			      call->receive + call->receive_offsets[me],
-			      call->send, call->own);
-	for (i = 0; i < schedule->team->size; i++) {
-		if (i == me || !call->receive_lengths[i])
+		copy_own(rooted, call->own);
+	for (i = 0; i < team->size; i++) {
+		if (i == team->rank || !rooted->lengths[i])
 			continue;
-		bcl_step_receive(schedule, i,
-				 call->receive + call->receive_offsets[i],
-				 call->receive_lengths[i]);
+		move_block(rooted, i, rooted->blocks + rooted->offsets[i],
+			   rooted->lengths[i], !rooted->gathers);
 		if (++moved % AT_A_TIME == 0)
-			bcl_step_round(schedule);
+			bcl_step_round(rooted->schedule);
 	}
-	bcl_step_round(schedule);
+	bcl_step_round(rooted->schedule);
+}
+
+static void build_gatherv(struct bcl_schedule *schedule,
+			  const struct bcl_call *call, unsigned parameter)
+{
+	const struct rooted rooted = {
+		.schedule = schedule,
+		.blocks = call->receive,
+		.own = (unsigned char *)call->send,
+		.lengths = call->receive_lengths,
+		.offsets = call->receive_offsets,
+		.gathers = true,
+	};
+
+	(void)parameter;
+	build(&rooted, call);
 }
 
 static void build_scatterv(struct bcl_schedule *schedule,
 			   const struct bcl_call *call, unsigned parameter)
 {
-	unsigned me = schedule->team->rank, i, moved = 0;
+	const struct rooted rooted = {
+		.schedule = schedule,
+		.blocks = (unsigned char *)call->send,
+		.own = call->receive,
+		.lengths = call->send_lengths,
+		.offsets = call->send_offsets,
+	};
 
 	(void)parameter;
-	if (me != call->root) {
-		if (call->own)
-			bcl_step_receive(schedule, call->root, call->receive,
-					 call->own);
-		bcl_step_round(schedule);
-		return;
-	}
-	for (i = 0; i < schedule->team->size; i++) {
-		if (i == me || !call->send_lengths[i])
-			continue;
-		bcl_step_send(schedule, i, call->send + call->send_offsets[i],
-			      call->send_lengths[i]);
-		if (++moved % AT_A_TIME == 0)
-			bcl_step_round(schedule);
-	}
-	if (call->own && !call->in_place)
-		bcl_step_copy(schedule, call->receive,
-			      call->send + call->send_offsets[me], call->own);
-	bcl_step_round(schedule);
+	build(&rooted, call);
 }
 
 /* There is nothing to choose from. */
