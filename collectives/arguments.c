@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The arguments of operations on blocks of different lengths. See arguments.h.
+ */
+#include "collectives/arguments.h"
+
+struct bcl_call bcl_arguments_exchanged(const void *send,
+					const size_t *send_lengths,
+					const size_t *send_offsets,
+					void *receive,
+					const size_t *receive_lengths,
+					const size_t *receive_offsets)
+{
+	bool in_place = send == BCL_IN_PLACE;
+
+	return (struct bcl_call){
+		.operation = BCL_OPERATION_ALLTOALLV,
+		.in_place = in_place,
+		.send = in_place ? receive : send,
+		.receive = receive,
+		.send_lengths = in_place ? receive_lengths : send_lengths,
+		.send_offsets = in_place ? receive_offsets : send_offsets,
+		.receive_lengths = receive_lengths,
+		.receive_offsets = receive_offsets,
+	};
+}
+
+struct bcl_call bcl_arguments_gathered(enum bcl_operation operation,
+				       const void *send, size_t length,
+				       void *receive,
+				       const size_t *receive_lengths,
+				       const size_t *receive_offsets,
+				       unsigned root)
+{
+	return (struct bcl_call){
+		.operation = operation,
+		.in_place = send == BCL_IN_PLACE,
+		.send = send == BCL_IN_PLACE ? NULL : send,
+		.own = length,
+		.receive = receive,
+		.receive_lengths = receive_lengths,
+		.receive_offsets = receive_offsets,
+		.root = root,
+	};
+}
+
+struct bcl_call bcl_arguments_scattered(const void *send,
+					const size_t *send_lengths,
+					const size_t *send_offsets,
+					void *receive, size_t length,
+					unsigned root)
+{
+	return (struct bcl_call){
+		.operation = BCL_OPERATION_SCATTERV,
+		.in_place = receive == BCL_IN_PLACE,
+		.receive = receive == BCL_IN_PLACE ? NULL : receive,
+		.own = length,
+		.send = send,
+		.send_lengths = send_lengths,
+		.send_offsets = send_offsets,
+		.root = root,
+	};
+}
+
+/* True if any length is not 0. */
+static bool any(const size_t *lengths, unsigned n)
+{
+	while (n)
+		if (lengths[--n])
+			return true;
+	return false;
+}
+
+/*
+ * Rules for a gatherv, scatterv or allgatherv. `mine`: the own block, apart.
+ * has_all: this member has `blocks`, with lengths and offsets, and its own
+ * block is as long as they say.
+ */
+static bool is_own_right(const struct bcl_team *team, struct bcl_call *call,
+			 const void *mine, bool has_all, const void *blocks,
+			 const size_t *lengths, const size_t *offsets)
+{
+	if (!has_all)
+		return !call->in_place && (mine || !call->own);
+	if (!lengths || !offsets || (!blocks && any(lengths, team->size)))
+		return false;
+	if (call->in_place)
+		call->own = lengths[team->rank];
+	return call->own == lengths[team->rank] &&
+	       (call->in_place || mine || !call->own);
+}
+
+static bool is_gatherv_right(const struct bcl_team *team, struct bcl_call *call,
+			     bool gets)
+{
+	return is_own_right(team, call, call->send, gets, call->receive,
+			    call->receive_lengths, call->receive_offsets);
+}
+
+static bool is_scatterv_right(const struct bcl_team *team,
+			      struct bcl_call *call)
+{
+	return is_own_right(team, call, call->receive, team->rank == call->root,
+			    call->send, call->send_lengths, call->send_offsets);
+}
+
+/* All members of an allgatherv know all lengths: how long is a block? */
+static size_t average(const size_t *lengths, unsigned n)
+{
+	size_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		sum += lengths[i];
+	return sum / n + (sum % n != 0);
+}
+
+static bool are_exchanged_right(const struct bcl_team *team,
+				const struct bcl_call *call)
+{
+	const size_t *sent = call->send_lengths;
+	const size_t *received = call->receive_lengths;
+
+	return sent && call->send_offsets && received &&
+	       call->receive_offsets &&
+	       sent[team->rank] == received[team->rank] &&
+	       (call->send || !any(sent, team->size)) &&
+	       (call->receive || !any(received, team->size));
+}
+
+bool bcl_arguments_are_various_right(const struct bcl_team *team,
+				     struct bcl_call *call)
+{
+	if (call->root >= team->size)
+		return false;
+	switch (call->operation) {
+	case BCL_OPERATION_GATHERV:
+		return is_gatherv_right(team, call, team->rank == call->root);
+	case BCL_OPERATION_SCATTERV:
+		return is_scatterv_right(team, call);
+	case BCL_OPERATION_ALLGATHERV:
+		if (!is_gatherv_right(team, call, true))
+			return false;
+		call->length = average(call->receive_lengths, team->size);
+		return true;
+	default:
+		return are_exchanged_right(team, call);
+	}
+}
