@@ -27,8 +27,8 @@ static const struct bcl_algorithm *choose_algorithm(const struct bcl_team *team,
 			   reduction && !reduction->commutative, call->length);
 
 	/* an element longer than a chunk goes by messages */
-	if (!algorithm->build && reduction &&
-	    reduction->element > team->node.chunk) {
+	if (!algorithm->build &&
+	    !bcl_node_able(&team->node, algorithm->node, reduction)) {
 		algorithm = bcl_algorithms[call->operation];
 		while (!algorithm->build)
 			algorithm++;

@@ -124,7 +124,7 @@ bcl_call_run_short(struct bcl_team *team, const struct bcl_call *call)
 {
 	struct bcl_node_op op;
 
-	_Static_assert((int)BCL_NODE_ALLTOALL == (int)BCL_OPERATION_ALLTOALL,
+	_Static_assert((int)BCL_NODE_EXSCAN == (int)BCL_OPERATION_EXSCAN,
 		       "inside a node operations have the same numbers");
 	if (!bcl_call_begin(team, call))
 		return team->lost;

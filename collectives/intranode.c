@@ -23,7 +23,8 @@ static unsigned member_of(const struct bcl_team *team, unsigned rank)
 static bool shares(const struct bcl_team *team,
 		   const struct bcl_reduction *reduction)
 {
-	return team->shares && bcl_node_able(&team->node, reduction);
+	return team->shares &&
+	       bcl_node_able(&team->node, BCL_NODE_REDUCE, reduction);
 }
 
 bool bcl_intranode_pipelines(const struct bcl_team *team,

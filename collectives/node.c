@@ -101,6 +101,7 @@ enum who {
 	OTHERS,
 	ALL,
 	NEXT, /* next of the own member, in a chain to the root */
+	DOWN, /* the own member and those before it */
 };
 
 static unsigned next_of(const struct bcl_node *node)
@@ -113,7 +114,8 @@ static bool is_among(const struct bcl_node *node, const struct bcl_node_op *op,
 {
 	return who == ALL || (who == ROOT && member == op->root) ||
 	       (who == OTHERS && member != op->root) ||
-	       (who == NEXT && member == next_of(node));
+	       (who == NEXT && member == next_of(node)) ||
+	       (who == DOWN && member <= node->me);
 }
 
 struct kind {
@@ -155,7 +157,7 @@ static void combine_member(const struct bcl_node *node,
 	const struct bcl_reduction *reduction = op->reduction;
 
 	/* Members are read from the last to the first: `in` is the lower. */
-	if (member == node->members - 1)
+	if (member + 1 == bcl_short_combined(node, op))
 		memcpy(result, place, length);
 	else
 		reduction->apply(place, result, length / reduction->element,
@@ -253,8 +255,9 @@ static void write_blocks(const struct bcl_node *node,
 {
 	unsigned i;
 
+	/* in place, the result goes where the own block may be */
 	for (i = 0; i < node->members; i++)
-		if (i != node->me)
+		if (i != node->me || op->reduction)
 			memcpy(place + i * op->piece,
 			       op->send + i * op->length + op->offset,
 			       op->piece);
@@ -276,6 +279,13 @@ static void read_mine_from(const struct bcl_node *node,
 	       place + node->me * op->piece, op->piece);
 }
 
+static void combine_mine(const struct bcl_node *node,
+			 const struct bcl_node_op *op, unsigned member,
+			 const unsigned char *place)
+{
+	read_combine(node, op, member, place + node->me * op->piece);
+}
+
 static const struct kind kinds[] = {
 	[BCL_NODE_BROADCAST] = { ROOT, OTHERS, ROOT, false, false, false,
 				 write_vector, read_vector },
@@ -293,6 +303,12 @@ static const struct kind kinds[] = {
 				 write_vector, read_block },
 	[BCL_NODE_ALLTOALL] = { ALL, ALL, ALL, true, false, false, write_blocks,
 				read_mine_from },
+	[BCL_NODE_REDUCE_SCATTER] = { ALL, ALL, ALL, true, true, false,
+				      write_blocks, combine_mine },
+	[BCL_NODE_SCAN] = { ALL, ALL, DOWN, false, true, false, write_vector,
+			    read_combine },
+	[BCL_NODE_EXSCAN] = { ALL, ALL, DOWN, false, false, false, write_vector,
+			      read_combine },
 	[BCL_NODE_REDUCE_CHAIN] = { OTHERS, ROOT, NEXT, false, false, false,
 				    write_chain, read_chain },
 };
@@ -306,7 +322,7 @@ size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 	/* With a block for each member a flag line has room only if there are
 	 * two members, for one block. */
 	if (kind == BCL_NODE_SCATTER || kind >= BCL_NODE_ALLREDUCE_SLICED ||
-	    (kind == BCL_NODE_ALLTOALL && node->members > 2))
+	    (kinds[kind].fan && node->members > 2))
 		return 0;
 	if (kind == BCL_NODE_BROADCAST)
 		return BCL_NODE_SLOT_WORDS * sizeof(uint64_t) + 1;
@@ -315,10 +331,12 @@ size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 
 /* ---- the state machine -------------------------------------------------- */
 
-bool bcl_node_able(const struct bcl_node *node,
+bool bcl_node_able(const struct bcl_node *node, enum bcl_node_kind kind,
 		   const struct bcl_reduction *reduction)
 {
-	return !reduction || reduction->element <= node->chunk;
+	size_t most = node->chunk / (kinds[kind].fan ? node->members : 1);
+
+	return !reduction || reduction->element <= most;
 }
 
 /* Move the own block, which does not go through the segment. */
@@ -440,7 +458,7 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 	if (!op->half)
 		node->whole = op->phase;
 	kind->write(node, op, chunk_of(node, op, node->me));
-	charge(node, op->piece * (kind->fan ? node->members - 1 : 1));
+	charge(node, op->piece * (kind->fan ? node->members - !kind->self : 1));
 	/* before the flag, like the data in the chunk */
 	atomic_store_explicit(bcl_head_of(node, node->me, op->phase),
 			      bcl_head(op->phase, op->kind, op->length),
@@ -468,7 +486,7 @@ static bool read_pieces(struct bcl_node *node, struct bcl_node_op *op,
 		charge(node,
 		       kind->shares ? op->piece / node->members : op->piece);
 	}
-	if (kind->from != ROOT && kind->from != NEXT)
+	if (kind->from == ALL || kind->from == OTHERS)
 		node->consumed = op->phase - 1;
 	return true;
 }

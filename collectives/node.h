@@ -97,7 +97,7 @@ size_t bcl_node_size(unsigned members);
 void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 		   void *memory);
 
-/* The kinds up to BCL_NODE_ALLTOALL have the numbers of enum bcl_operation. */
+/* The kinds up to BCL_NODE_EXSCAN have the numbers of enum bcl_operation. */
 enum bcl_node_kind {
 	BCL_NODE_BARRIER,
 	BCL_NODE_BROADCAST, /* at the root `receive` is the data to send */
@@ -107,6 +107,9 @@ enum bcl_node_kind {
 	BCL_NODE_SCATTER,
 	BCL_NODE_ALLGATHER,
 	BCL_NODE_ALLTOALL,
+	BCL_NODE_REDUCE_SCATTER = BCL_NODE_ALLTOALL + 2,
+	BCL_NODE_SCAN,
+	BCL_NODE_EXSCAN,
 	BCL_NODE_ALLREDUCE_SLICED, /* each combines its share */
 	/* A chain: each member combines its own data with the next member's and
 	 * hands the result on towards the root. For one of many pieces and
@@ -148,8 +151,9 @@ static inline void bcl_node_begin(struct bcl_node_op *op,
 	};
 }
 
-/* True if the segment can do the operation: an element fits into a chunk. */
-bool bcl_node_able(const struct bcl_node *node,
+/* True if the segment can do the operation: an element fits into a chunk, or an
+ * element for each member if a member writes a block for each. */
+bool bcl_node_able(const struct bcl_node *node, enum bcl_node_kind kind,
 		   const struct bcl_reduction *reduction);
 
 /* Operations of this kind with fewer bytes than the returned number go through

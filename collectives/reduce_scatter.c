@@ -3,7 +3,8 @@
  * Reduce-scatter: member i of a group gets the reduction of block i. Also a
  * part of allreduce and of reduce. By a ring or, in the order of the group, by
  * a message for each pair of members; short blocks by a tree to member 0, who
- * scatters the result.
+ * scatters the result; on one node through its segment, where each member reads
+ * its block of each vector.
  *
  * The ring of four members, where b(1 2) is the sum of block b of members 1 and
  * 2:
@@ -158,6 +159,15 @@ static double cost_apart(const struct bcl_model *model, double length,
 	       (cost.message + length * (cost.byte + model->combine));
 }
 
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
+{
+	(void)parameter;
+	return bcl_cost_phases(model, length * model->members) +
+	       (model->members + 1) * length * model->segment.byte +
+	       (model->members - 1) * length * model->combine;
+}
+
 static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
@@ -171,6 +181,8 @@ static double cost_tree(const struct bcl_model *model, double length,
 }
 
 const struct bcl_algorithm bcl_reduce_scatter_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_REDUCE_SCATTER, NULL, cost_node,
+	  0 },
 	{ "tree", 0, 0, build_tree, cost_tree, 1 },
 	{ "apart", 0, 0, build_apart, cost_apart, 0 },
 	{ 0 },

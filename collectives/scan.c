@@ -4,6 +4,9 @@
  * exclusive scan, of ranks 0 to i - 1. Both combine in the order of ranks, so
  * the operator need not be commutative.
  *
+ * On one node through its segment: each rank reads the vectors of the ranks
+ * before.
+ *
  * By doubling, after W. D. Hillis, G. L. Steele, "Data parallel algorithms",
  * CACM 29 (1986): in round k each rank sends what it has of its last 2^k ranks
  * 2^k ranks on. Each round is a message and a combination of the whole vector.
@@ -207,13 +210,27 @@ static double cost_chain(const struct bcl_model *model, double length,
 		length / pieces * (cost.byte + model->combine + model->copy));
 }
 
+/* ---- a segment ----------------------------------------------------------- */
+
+/* of the last rank */
+static double cost_node(const struct bcl_model *model, double length,
+			unsigned parameter)
+{
+	(void)parameter;
+	return bcl_cost_phases(model, length) +
+	       2 * length * model->segment.byte +
+	       (model->members - 1) * length * model->combine;
+}
+
 const struct bcl_algorithm bcl_scan_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_SCAN, NULL, cost_node, 0 },
 	{ "doubling", 0, 0, build_scan_doubling, cost_scan_doubling, 0 },
 	{ "chain", 0, 0, build_scan_chain, cost_chain, 0 },
 	{ 0 },
 };
 
 const struct bcl_algorithm bcl_exscan_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_EXSCAN, NULL, cost_node, 0 },
 	{ "doubling", 0, 0, build_exscan_doubling, cost_exscan_doubling, 0 },
 	{ "chain", 0, 0, build_exscan_chain, cost_chain, 0 },
 	{ 0 },

@@ -44,6 +44,30 @@ static inline bool bcl_short_reduces(const struct bcl_reduction *reduction)
 	return !reduction || reduction->element <= sizeof(uint64_t);
 }
 
+/* Scans do not hear of all members. */
+static inline bool bcl_short_scans(const struct bcl_node_op *op)
+{
+	return op->kind == BCL_NODE_SCAN || op->kind == BCL_NODE_EXSCAN;
+}
+
+/* The number of members, counted from the first, whose data the own member
+ * combines. */
+static bcl_always_inline unsigned
+bcl_short_combined(const struct bcl_node *node, const struct bcl_node_op *op)
+{
+	if (bcl_short_scans(op))
+		return node->me + (op->kind == BCL_NODE_SCAN);
+	return node->members;
+}
+
+/* True if a member has a block for each member: two members, and one block goes
+ * to the other. */
+static inline bool bcl_short_fans(const struct bcl_node_op *op)
+{
+	return op->kind == BCL_NODE_ALLTOALL ||
+	       op->kind == BCL_NODE_REDUCE_SCATTER;
+}
+
 /* Begin the operation's only phase. Returns false if the place is not free
  * yet. */
 static bcl_always_inline bool bcl_short_write(struct bcl_node *node,
@@ -55,7 +79,7 @@ static bcl_always_inline bool bcl_short_write(struct bcl_node *node,
 
 	if (length && !bcl_flag_free(node, phase, BCL_NODE_PLACES))
 		return false;
-	if (op->kind == BCL_NODE_ALLTOALL)
+	if (bcl_short_fans(op))
 		from += !node->me * length;
 	if (length == sizeof(uint64_t))
 		bcl_short_store(node, phase, from, sizeof(uint64_t));
@@ -64,7 +88,7 @@ static bcl_always_inline bool bcl_short_write(struct bcl_node *node,
 	bcl_flag_ready(node, phase, (unsigned)length);
 	node->phase = phase;
 	op->phase = phase;
-	op->next = node->members;
+	op->next = bcl_short_combined(node, op);
 	return true;
 }
 
@@ -102,7 +126,8 @@ bcl_short_arrived(struct bcl_node *node, struct bcl_node_op *op, unsigned polls)
 		}
 	}
 	/* a member that has written in this phase had left the phase before */
-	node->consumed = op->phase - 1;
+	if (!bcl_short_scans(op))
+		node->consumed = op->phase - 1;
 	return true;
 }
 
@@ -114,21 +139,38 @@ static inline size_t bcl_short_count(size_t length,
 	return length == reduction->element ? 1 : length / reduction->element;
 }
 
-/* Combine from the last member to the first: `in` is the lower member. */
+/* Combine from the last of the first n members to the first: `in` is the lower
+ * member. */
 static bcl_always_inline void
-bcl_short_combine(const struct bcl_node *node, void *receive, size_t length,
-		  const struct bcl_reduction *reduction)
+bcl_short_combine(const struct bcl_node *node, unsigned n, void *receive,
+		  size_t length, const struct bcl_reduction *reduction)
 {
 	uint64_t words[BCL_NODE_WORDS_MAX], sum[BCL_NODE_WORDS_MAX];
 	size_t count = bcl_short_count(length, reduction);
-	unsigned i = node->members - 1;
+	unsigned i = n - 1;
 
+	if (!n)
+		return;
 	bcl_short_load(node, i, sum, length);
 	while (i-- > 0) {
 		bcl_short_load(node, i, words, length);
 		reduction->apply(words, sum, count, reduction->arg);
 	}
 	memcpy(receive, sum, length);
+}
+
+/* Combine the own block with the one that the other of two members wrote. */
+static bcl_always_inline void
+bcl_short_combine_mine(const struct bcl_node *node,
+		       const struct bcl_node_op *op, size_t length)
+{
+	uint64_t words[2][BCL_NODE_WORDS_MAX];
+	size_t count = bcl_short_count(length, op->reduction);
+
+	memcpy(words[node->me], op->send + node->me * length, length);
+	bcl_short_load(node, !node->me, words[!node->me], length);
+	op->reduction->apply(words[0], words[1], count, op->reduction->arg);
+	memcpy(op->receive, words[1], length);
 }
 
 static bcl_always_inline void bcl_short_take(const struct bcl_node *node,
@@ -147,8 +189,11 @@ static bcl_always_inline void bcl_short_read_as(const struct bcl_node *node,
 {
 	unsigned me = node->me, i;
 
-	if (op->reduction) {
-		bcl_short_combine(node, op->receive, length, op->reduction);
+	if (op->kind == BCL_NODE_REDUCE_SCATTER) {
+		bcl_short_combine_mine(node, op, length);
+	} else if (op->reduction) {
+		bcl_short_combine(node, bcl_short_combined(node, op),
+				  op->receive, length, op->reduction);
 	} else if (op->kind == BCL_NODE_ALLTOALL) {
 		if (op->receive != op->send)
 			memcpy(op->receive + me * length,

@@ -25,10 +25,11 @@ void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 	};
 }
 
-bool bcl_node_able(const struct bcl_node *node,
+bool bcl_node_able(const struct bcl_node *node, enum bcl_node_kind kind,
 		   const struct bcl_reduction *reduction)
 {
-	return !reduction || reduction->element <= node->chunk;
+	(void)kind;
+	return !reduction || reduction->element <= node->chunk / node->members;
 }
 
 size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bcl/coll.h>
+
 #include "collectives/node.h"
 #include "sim/random.h"
 
@@ -49,12 +51,13 @@ static void draw_plan(void)
 	static const enum bcl_node_kind kinds[] = {
 		BCL_NODE_BARRIER, BCL_NODE_BROADCAST, BCL_NODE_GATHER,
 		BCL_NODE_SCATTER, BCL_NODE_ALLGATHER, BCL_NODE_ALLTOALL,
+		BCL_NODE_SCAN,	  BCL_NODE_EXSCAN,    BCL_NODE_REDUCE_SCATTER,
 	};
 	static const unsigned lengths[] = { 9, 57, 400, LONGEST };
 	unsigned i;
 
 	for (i = 0; i < OPERATIONS; i++) {
-		plan[i].kind = kinds[draw(draw(2) ? 2 : 6)];
+		plan[i].kind = kinds[draw(draw(2) ? 2 : 9)];
 		plan[i].root = draw(members);
 		plan[i].length = plan[i].kind == BCL_NODE_BARRIER
 					 ? 0
@@ -68,12 +71,20 @@ static unsigned char byte(unsigned at, unsigned from, unsigned to)
 	return (unsigned char)(at * 31 + from * 7 + to + 1);
 }
 
+static const struct bcl_reduction *reduction_of(enum bcl_node_kind kind)
+{
+	if (kind < BCL_NODE_REDUCE_SCATTER)
+		return NULL;
+	return bcl_reduction(BCL_SUM, BCL_UINT8);
+}
+
 static void begin(struct member *member)
 {
 	const struct operation *next = &plan[member->at];
 	unsigned me = member->node.me, i;
 	bool fan = next->kind == BCL_NODE_SCATTER ||
-		   next->kind == BCL_NODE_ALLTOALL;
+		   next->kind == BCL_NODE_ALLTOALL ||
+		   next->kind == BCL_NODE_REDUCE_SCATTER;
 	void *receive = member->receive;
 
 	memset(receive, 0, members * next->length);
@@ -83,19 +94,36 @@ static void begin(struct member *member)
 	if (next->kind == BCL_NODE_BROADCAST && me == next->root)
 		receive = member->send;
 	bcl_node_begin(&member->op, next->kind, next->root, member->send,
-		       receive, next->length, NULL);
+		       receive, next->length, reduction_of(next->kind));
 }
 
-static void expect(const struct member *member, unsigned block, unsigned from,
-		   unsigned to)
+static void expect_byte(const struct member *member, unsigned block,
+			unsigned char value)
 {
 	size_t length = plan[member->at].length, i;
 	const unsigned char *bytes = member->receive + block * length;
 
 	for (i = 0; i < length; i++)
-		if (bytes[i] != byte(member->at, from, to))
+		if (bytes[i] != value)
 			ck_abort_msg("operation %u: byte %zu of block %u",
 				     member->at, i, block);
+}
+
+static void expect(const struct member *member, unsigned block, unsigned from,
+		   unsigned to)
+{
+	expect_byte(member, block, byte(member->at, from, to));
+}
+
+/* The sum of what the first n members send to member `to`. */
+static void expect_sum(const struct member *member, unsigned n, unsigned to)
+{
+	unsigned char sum = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		sum += byte(member->at, i, to);
+	expect_byte(member, 0, sum);
 }
 
 static void check(const struct member *member)
@@ -122,6 +150,15 @@ static void check(const struct member *member)
 			break;
 		case BCL_NODE_ALLTOALL:
 			expect(member, i, i, me);
+			break;
+		case BCL_NODE_SCAN:
+			expect_sum(member, me + 1, 0);
+			break;
+		case BCL_NODE_EXSCAN:
+			expect_sum(member, me, 0);
+			break;
+		case BCL_NODE_REDUCE_SCATTER:
+			expect_sum(member, members, me);
 			break;
 		default:
 			break;
