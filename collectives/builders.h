@@ -88,6 +88,11 @@ void bcl_intranode_reduce_scatter(struct bcl_schedule *schedule,
 				  const void *send, void *receive,
 				  size_t length,
 				  const struct bcl_reduction *reduction);
+/* Blocks in the order of members, of `length` bytes each: each member gets the
+ * reduction of its block. receive: not in `send`. */
+void bcl_intranode_reduce_blocks(struct bcl_schedule *schedule,
+				 const void *send, void *receive, size_t length,
+				 const struct bcl_reduction *reduction);
 void bcl_intranode_gather_slices(struct bcl_schedule *schedule, void *buffer,
 				 size_t length, size_t element);
 

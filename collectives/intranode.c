@@ -181,6 +181,22 @@ void bcl_intranode_reduce_scatter(struct bcl_schedule *schedule,
 	}
 }
 
+void bcl_intranode_reduce_blocks(struct bcl_schedule *schedule,
+				 const void *send, void *receive, size_t length,
+				 const struct bcl_reduction *reduction)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group group = bcl_group_node(team);
+
+	if (group.size > 1 && team->shares &&
+	    bcl_node_able(&team->node, BCL_NODE_REDUCE_SCATTER, reduction))
+		bcl_step_node(schedule, BCL_NODE_REDUCE_SCATTER, 0, send,
+			      receive, length, reduction);
+	else
+		bcl_build_reduce_scatter(schedule, &group, send, receive,
+					 group.size * length, reduction);
+}
+
 void bcl_intranode_gather_slices(struct bcl_schedule *schedule, void *buffer,
 				 size_t length, size_t element)
 {

@@ -4,7 +4,9 @@
  * part of allreduce and of reduce. By a ring or, in the order of the group, by
  * a message for each pair of members; short blocks by a tree to member 0, who
  * scatters the result; on one node through its segment, where each member reads
- * its block of each vector.
+ * its block of each vector; on several nodes by columns: inside a node each
+ * member reduces the blocks for the members that have its place in their nodes,
+ * and then exchanges them with these.
  *
  * The ring of four members, where b(1 2) is the sum of block b of members 1 and
  * 2:
@@ -149,6 +151,40 @@ static void build_tree(struct bcl_schedule *schedule,
 				 call->length);
 }
 
+/* Blocks from the order of ranks to the order of places in a node, and of nodes
+ * for each place. */
+static void to_columns(const struct bcl_team *team, const struct bcl_step *step)
+{
+	unsigned nodes = team->layout.nnodes, members = team->size / nodes;
+	unsigned place, node;
+
+	for (place = 0; place < members; place++)
+		for (node = 0; node < nodes; node++)
+			bcl_step_block(step, (size_t)place * nodes + node,
+				       bcl_layout_rank(&team->layout,
+						       node * members + place));
+}
+
+static void build_columns(struct bcl_schedule *schedule,
+			  const struct bcl_call *call, unsigned parameter)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group column = bcl_group_column(team);
+	size_t mine = column.size * call->length;
+	unsigned char *blocks =
+		bcl_step_scratch(schedule, team->size * call->length);
+	unsigned char *sums = bcl_step_scratch(schedule, mine);
+
+	(void)parameter;
+	bcl_step_call(schedule, to_columns, blocks, call->send, call->length,
+		      0);
+	bcl_intranode_reduce_blocks(schedule, blocks, sums, mine,
+				    call->reduction);
+	bcl_step_round(schedule);
+	bcl_build_reduce_scatter(schedule, &column, sums, call->receive, mine,
+				 call->reduction);
+}
+
 static double cost_apart(const struct bcl_model *model, double length,
 			 unsigned parameter)
 {
@@ -168,6 +204,21 @@ static double cost_node(const struct bcl_model *model, double length,
 	       (model->members - 1) * length * model->combine;
 }
 
+static double cost_columns(const struct bcl_model *model, double length,
+			   unsigned parameter)
+{
+	double mine = model->nodes * length;
+	struct bcl_cost cost = bcl_cost_exchange(model, length);
+	double inside = 0;
+
+	if (model->members > 1)
+		inside = cost_node(model, mine, parameter);
+	return inside + model->size * length * model->segment.byte +
+	       (model->nodes - 1) *
+		       (cost.message + model->members * length * cost.byte +
+			length * model->combine);
+}
+
 static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
@@ -183,6 +234,8 @@ static double cost_tree(const struct bcl_model *model, double length,
 const struct bcl_algorithm bcl_reduce_scatter_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_REDUCE_SCATTER, NULL, cost_node,
 	  0 },
+	{ "columns", BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM | BCL_NEEDS_CONTIGUOUS,
+	  0, build_columns, cost_columns, 0 },
 	{ "tree", 0, 0, build_tree, cost_tree, 1 },
 	{ "apart", 0, 0, build_apart, cost_apart, 0 },
 	{ 0 },

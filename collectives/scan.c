@@ -19,6 +19,10 @@
  *
  * By a chain, for long vectors: each rank receives a piece from the rank
  * before, combines, and sends the piece on while the next one comes.
+ *
+ * By nodes, if the ranks of each node follow one another: a scan inside each
+ * node, after which its last member knows the sum of the node; an exclusive
+ * scan by doubling among these last members; each node gets what is before it.
  */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
@@ -30,76 +34,64 @@ enum {
 /* ---- doubling ------------------------------------------------------------ */
 
 static void build_doubling(struct bcl_schedule *schedule,
-			   const struct bcl_call *call, bool exclusive)
+			   const struct bcl_group *group, const void *send,
+			   unsigned char *receive, size_t length,
+			   const struct bcl_reduction *reduction,
+			   bool exclusive)
 {
-	const struct bcl_reduction *reduction = call->reduction;
-	unsigned n = schedule->team->size, me = schedule->team->rank, far;
-	size_t length = call->length, count = length / reduction->element;
+	unsigned n = group->size, me = group->me, far;
+	size_t count = length / reduction->element;
 	unsigned char *arrived = bcl_step_scratch(schedule, length);
 	unsigned char *mine =
-		exclusive ? bcl_step_scratch(schedule, length) : call->receive;
+		exclusive ? bcl_step_scratch(schedule, length) : receive;
 
-	if (mine != call->send)
-		bcl_step_copy(schedule, mine, call->send, length);
+	if (mine != send)
+		bcl_step_copy(schedule, mine, send, length);
 	for (far = 1; far < n; far *= 2) {
 		if (me + far < n)
-			bcl_step_send(schedule, me + far, mine, length);
+			bcl_step_send(schedule, bcl_group_rank(group, me + far),
+				      mine, length);
 		if (me < far) {
 			bcl_step_round(schedule);
 			continue;
 		}
-		bcl_step_receive(schedule, me - far, arrived, length);
+		bcl_step_receive(schedule, bcl_group_rank(group, me - far),
+				 arrived, length);
 		bcl_step_round(schedule);
 		bcl_step_combine(schedule, reduction, arrived, mine, count);
 		if (!exclusive)
 			continue;
 		if (far == 1)
-			bcl_step_copy(schedule, call->receive, arrived, length);
+			bcl_step_copy(schedule, receive, arrived, length);
 		else
-			bcl_step_combine(schedule, reduction, arrived,
-					 call->receive, count);
+			bcl_step_combine(schedule, reduction, arrived, receive,
+					 count);
 	}
 	bcl_step_round(schedule);
 }
 
-static void build_scan_doubling(struct bcl_schedule *schedule,
-				const struct bcl_call *call, unsigned parameter)
+static void build_flat(struct bcl_schedule *schedule,
+		       const struct bcl_call *call, unsigned exclusive)
 {
-	(void)parameter;
-	build_doubling(schedule, call, false);
+	struct bcl_group group = bcl_group_all(schedule->team);
+
+	build_doubling(schedule, &group, call->send, call->receive,
+		       call->length, call->reduction, exclusive);
 }
 
-static void build_exscan_doubling(struct bcl_schedule *schedule,
-				  const struct bcl_call *call,
-				  unsigned parameter)
+static double cost_rounds(unsigned n, const struct bcl_model *model,
+			  struct bcl_cost cost, double length, bool exclusive)
 {
-	(void)parameter;
-	build_doubling(schedule, call, true);
-}
-
-/* combinations: of a round. */
-static double cost_doubling(const struct bcl_model *model, double length,
-			    double combinations)
-{
-	struct bcl_cost cost = bcl_cost_exchange(model, length);
-
-	return bcl_log2_up(model->size) *
+	return bcl_log2_up(n) *
 	       (cost.message +
-		length * (cost.byte + combinations * model->combine));
+		length * (cost.byte + (1 + exclusive) * model->combine));
 }
 
-static double cost_scan_doubling(const struct bcl_model *model, double length,
-				 unsigned parameter)
+static double cost_flat(const struct bcl_model *model, double length,
+			unsigned exclusive)
 {
-	(void)parameter;
-	return cost_doubling(model, length, 1);
-}
-
-static double cost_exscan_doubling(const struct bcl_model *model, double length,
-				   unsigned parameter)
-{
-	(void)parameter;
-	return cost_doubling(model, length, 2);
+	return cost_rounds(model->size, model, bcl_cost_exchange(model, length),
+			   length, exclusive);
 }
 
 /* ---- chain --------------------------------------------------------------- */
@@ -155,7 +147,7 @@ static void pass_piece(const struct chain *chain, size_t begin, unsigned turn)
 }
 
 static void build_chain(struct bcl_schedule *schedule,
-			const struct bcl_call *call, bool exclusive)
+			const struct bcl_call *call, unsigned exclusive)
 {
 	struct chain chain = {
 		.schedule = schedule,
@@ -184,35 +176,78 @@ static void build_chain(struct bcl_schedule *schedule,
 	}
 }
 
-static void build_scan_chain(struct bcl_schedule *schedule,
-			     const struct bcl_call *call, unsigned parameter)
-{
-	(void)parameter;
-	build_chain(schedule, call, false);
-}
-
-static void build_exscan_chain(struct bcl_schedule *schedule,
-			       const struct bcl_call *call, unsigned parameter)
-{
-	(void)parameter;
-	build_chain(schedule, call, true);
-}
-
 static double cost_chain(const struct bcl_model *model, double length,
-			 unsigned parameter)
+			 unsigned exclusive)
 {
 	double pieces = bcl_cost_pieces(length, PIECE);
 	struct bcl_cost cost = bcl_cost_exchange(model, length / pieces);
 
-	(void)parameter;
+	(void)exclusive;
 	return (model->size - 2. + pieces) *
 	       (cost.message +
 		length / pieces * (cost.byte + model->combine + model->copy));
 }
 
-/* ---- a segment ----------------------------------------------------------- */
+/* ---- nodes --------------------------------------------------------------- */
 
-/* of the last rank */
+/* The part inside the node. `total` gets the sum of the node at its last
+ * member; of an inclusive scan `total` is the result. */
+static void build_inside(struct bcl_schedule *schedule,
+			 const struct bcl_call *call, unsigned char *total,
+			 bool exclusive)
+{
+	struct bcl_group node = bcl_group_node(schedule->team);
+	size_t count = call->length / call->reduction->element;
+	bool sums = exclusive && node.me + 1 == node.size;
+
+	if (sums)
+		bcl_step_copy(schedule, total, call->send, call->length);
+	if (bcl_intranode_pipelines(schedule->team, call->reduction) &&
+	    node.size > 1)
+		bcl_step_node(schedule,
+			      exclusive ? BCL_NODE_EXSCAN : BCL_NODE_SCAN, 0,
+			      call->send, call->receive, call->length,
+			      call->reduction);
+	else
+		build_doubling(schedule, &node, call->send, call->receive,
+			       call->length, call->reduction, exclusive);
+	if (sums && node.size > 1)
+		bcl_step_combine(schedule, call->reduction, call->receive,
+				 total, count);
+	bcl_step_round(schedule);
+}
+
+static void build_nodes(struct bcl_schedule *schedule,
+			const struct bcl_call *call, unsigned exclusive)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_group column = bcl_group_column(team);
+	struct bcl_group node = bcl_group_node(team);
+	unsigned last = bcl_group_rank(&node, node.size - 1);
+	unsigned char *before = bcl_step_scratch(schedule, call->length);
+	unsigned char *total = call->receive;
+
+	if (exclusive)
+		total = bcl_step_scratch(schedule, call->length);
+	build_inside(schedule, call, total, exclusive);
+	if (team->rank == last)
+		build_doubling(schedule, &column, total, before, call->length,
+			       call->reduction, true);
+	if (team->my_node == 0)
+		return;
+	if (node.size > 1)
+		bcl_intranode_broadcast(schedule, last, before, call->length);
+	bcl_step_round(schedule);
+	if (exclusive && node.me == 0)
+		bcl_step_copy(schedule, call->receive, before, call->length);
+	else
+		bcl_step_combine(schedule, call->reduction, before,
+				 call->receive,
+				 call->length / call->reduction->element);
+	bcl_step_round(schedule);
+}
+
+/* us inside a node, of its last member */
 static double cost_node(const struct bcl_model *model, double length,
 			unsigned parameter)
 {
@@ -222,16 +257,39 @@ static double cost_node(const struct bcl_model *model, double length,
 	       (model->members - 1) * length * model->combine;
 }
 
+static double cost_nodes(const struct bcl_model *model, double length,
+			 unsigned exclusive)
+{
+	double inside = 0;
+
+	if (model->members > 1)
+		inside = cost_node(model, length, 0) +
+			 bcl_cost_phases(model, length) +
+			 length * (2 * model->segment.byte + model->combine);
+	return inside +
+	       cost_rounds(model->nodes, model,
+			   bcl_cost_exchange(model, length), length, true) +
+	       exclusive * length * model->combine;
+}
+
+enum {
+	BY_NODES = BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM | BCL_NEEDS_ROWS,
+	INCLUSIVE = 0,
+	EXCLUSIVE = 1,
+};
+
 const struct bcl_algorithm bcl_scan_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_SCAN, NULL, cost_node, 0 },
-	{ "doubling", 0, 0, build_scan_doubling, cost_scan_doubling, 0 },
-	{ "chain", 0, 0, build_scan_chain, cost_chain, 0 },
+	{ "nodes", BY_NODES, 0, build_nodes, cost_nodes, INCLUSIVE },
+	{ "doubling", 0, 0, build_flat, cost_flat, INCLUSIVE },
+	{ "chain", 0, 0, build_chain, cost_chain, INCLUSIVE },
 	{ 0 },
 };
 
 const struct bcl_algorithm bcl_exscan_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_EXSCAN, NULL, cost_node, 0 },
-	{ "doubling", 0, 0, build_exscan_doubling, cost_exscan_doubling, 0 },
-	{ "chain", 0, 0, build_exscan_chain, cost_chain, 0 },
+	{ "nodes", BY_NODES, 0, build_nodes, cost_nodes, EXCLUSIVE },
+	{ "doubling", 0, 0, build_flat, cost_flat, EXCLUSIVE },
+	{ "chain", 0, 0, build_chain, cost_chain, EXCLUSIVE },
 	{ 0 },
 };

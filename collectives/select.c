@@ -201,6 +201,8 @@ bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
 		return false;
 	if (needs & BCL_NEEDS_UNIFORM && !model->uniform)
 		return false;
+	if (needs & BCL_NEEDS_ROWS && !model->contiguous)
+		return false;
 	if (!ordered)
 		return true;
 	return !(needs & BCL_NEEDS_COMMUTATIVE) &&

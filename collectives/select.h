@@ -79,6 +79,8 @@ enum bcl_algorithm_needs {
 	BCL_NEEDS_UNIFORM = 16,	   /* all nodes have the same number of ranks */
 	/* Runs everywhere, and pays only where cards are autonomous. */
 	BCL_PAYS_AUTONOMOUS = 32,
+	/* The ranks of each node follow one another, whatever the operator. */
+	BCL_NEEDS_ROWS = 64,
 };
 
 /* A row of the table of an operation. The rows are constant. cost is
