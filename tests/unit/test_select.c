@@ -107,6 +107,9 @@ static const struct {
 	{ BCL_OPERATION_GATHERV, "direct ", "direct " },
 	{ BCL_OPERATION_SCATTERV, "direct ", "direct " },
 	{ BCL_OPERATION_ALLGATHERV, "pairs ring ", "ring " },
+	{ BCL_OPERATION_REDUCE_SCATTERV, "tree apart ", "apart " },
+	{ BCL_OPERATION_SHIFT, "direct ", "direct " },
+	{ BCL_OPERATION_EXCHANGE, "direct ", "direct " },
 };
 
 static const unsigned sizes[] = { 2, 3, 8, 16 };
