@@ -62,6 +62,33 @@ struct bcl_call bcl_arguments_scattered(const void *send,
 	};
 }
 
+struct bcl_call bcl_arguments_counted(const void *send, void *receive,
+				      const size_t *counts,
+				      const struct bcl_reduction *reduction)
+{
+	return (struct bcl_call){
+		.operation = BCL_OPERATION_REDUCE_SCATTERV,
+		.in_place = send == BCL_IN_PLACE,
+		.send = send == BCL_IN_PLACE ? receive : send,
+		.receive = receive,
+		.counts = counts,
+		.reduction = reduction,
+	};
+}
+
+struct bcl_call bcl_arguments_listed(const void *send,
+				     const struct bcl_blocks *to, void *receive,
+				     const struct bcl_blocks *from)
+{
+	return (struct bcl_call){
+		.operation = BCL_OPERATION_EXCHANGE,
+		.send = send,
+		.to = to,
+		.receive = receive,
+		.from = from,
+	};
+}
+
 /* True if any length is not 0. */
 static bool any(const size_t *lengths, unsigned n)
 {
@@ -128,6 +155,60 @@ static bool are_exchanged_right(const struct bcl_team *team,
 	       (call->receive || !any(received, team->size));
 }
 
+/* Sets the lengths of the own block and, on average, of a block. */
+static bool are_counts_right(const struct bcl_team *team, struct bcl_call *call)
+{
+	size_t element = call->reduction ? call->reduction->element : 0;
+	size_t all = 0, bytes;
+	unsigned i;
+
+	if (!element || !call->counts)
+		return false;
+	for (i = 0; i < team->size; i++)
+		if (__builtin_add_overflow(all, call->counts[i], &all))
+			return false;
+	if (__builtin_mul_overflow(all, element, &bytes))
+		return false;
+	call->own = call->counts[team->rank] * element;
+	call->length = average(call->counts, team->size) * element;
+	return (call->send || !all) && (call->receive || !call->own);
+}
+
+static bool are_blocks_right(const struct bcl_team *team, const void *buffer,
+			     const struct bcl_blocks *blocks)
+{
+	unsigned i;
+
+	if (!blocks || buffer == BCL_IN_PLACE)
+		return false;
+	if (!blocks->n)
+		return true;
+	if (!blocks->ranks || !blocks->lengths || !blocks->offsets ||
+	    (!buffer && any(blocks->lengths, blocks->n)))
+		return false;
+	for (i = 0; i < blocks->n; i++)
+		if (blocks->ranks[i] >= team->size)
+			return false;
+	return true;
+}
+
+/* The blocks that a member sends to itself are those that the member receives
+ * from itself. */
+static bool are_own_blocks_right(const struct bcl_call *call, unsigned me)
+{
+	const struct bcl_blocks *to = call->to, *from = call->from;
+	unsigned i = bcl_blocks_next(to, 0, me);
+	unsigned k = bcl_blocks_next(from, 0, me);
+
+	while (i < to->n && k < from->n) {
+		if (to->lengths[i] != from->lengths[k])
+			return false;
+		i = bcl_blocks_next(to, i + 1, me);
+		k = bcl_blocks_next(from, k + 1, me);
+	}
+	return i == to->n && k == from->n;
+}
+
 bool bcl_arguments_are_various_right(const struct bcl_team *team,
 				     struct bcl_call *call)
 {
@@ -143,6 +224,12 @@ bool bcl_arguments_are_various_right(const struct bcl_team *team,
 			return false;
 		call->length = average(call->receive_lengths, team->size);
 		return true;
+	case BCL_OPERATION_REDUCE_SCATTERV:
+		return are_counts_right(team, call);
+	case BCL_OPERATION_EXCHANGE:
+		return are_blocks_right(team, call->send, call->to) &&
+		       are_blocks_right(team, call->receive, call->from) &&
+		       are_own_blocks_right(call, team->rank);
 	default:
 		return are_exchanged_right(team, call);
 	}

@@ -40,6 +40,8 @@ static const unsigned char bcl_argument_rules[BCL_OPERATIONS] = {
 	[BCL_OPERATION_GATHERV] = BCL_RULE_VARIOUS | BCL_RULE_ROOT,
 	[BCL_OPERATION_SCATTERV] = BCL_RULE_VARIOUS | BCL_RULE_ROOT,
 	[BCL_OPERATION_ALLGATHERV] = BCL_RULE_VARIOUS,
+	[BCL_OPERATION_REDUCE_SCATTERV] = BCL_RULE_VARIOUS,
+	[BCL_OPERATION_EXCHANGE] = BCL_RULE_VARIOUS,
 };
 
 static bcl_always_inline struct bcl_call
@@ -70,6 +72,18 @@ bcl_arguments_vector(enum bcl_operation operation, const void *send,
 	return call;
 }
 
+static bcl_always_inline struct bcl_call bcl_arguments_shifted(const void *send,
+							       void *receive,
+							       size_t length,
+							       int distance)
+{
+	struct bcl_call call = bcl_arguments_blocks(BCL_OPERATION_SHIFT, send,
+						    receive, length, 0);
+
+	call.distance = distance;
+	return call;
+}
+
 struct bcl_call bcl_arguments_exchanged(const void *send,
 					const size_t *send_lengths,
 					const size_t *send_offsets,
@@ -89,8 +103,17 @@ struct bcl_call bcl_arguments_scattered(const void *send,
 					void *receive, size_t length,
 					unsigned root);
 
+/* A reduce_scatterv. */
+struct bcl_call bcl_arguments_counted(const void *send, void *receive,
+				      const size_t *counts,
+				      const struct bcl_reduction *reduction);
+/* An exchange. */
+struct bcl_call bcl_arguments_listed(const void *send,
+				     const struct bcl_blocks *to, void *receive,
+				     const struct bcl_blocks *from);
+
 /* bcl_arguments_are_right() for blocks of different lengths. Sets the length of
- * an allgatherv. */
+ * an allgatherv and of a reduce_scatterv. */
 bool bcl_arguments_are_various_right(const struct bcl_team *team,
 				     struct bcl_call *call);
 

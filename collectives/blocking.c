@@ -141,3 +141,25 @@ enum bcl_status bcl_allgatherv(struct bcl_team *team, const void *send,
 					       length, receive, receive_lengths,
 					       receive_offsets, 0));
 }
+
+enum bcl_status bcl_reduce_scatterv(struct bcl_team *team, const void *send,
+				    void *receive, const size_t *counts,
+				    const struct bcl_reduction *reduction)
+{
+	return run_call(
+		team, bcl_arguments_counted(send, receive, counts, reduction));
+}
+
+enum bcl_status bcl_shift(struct bcl_team *team, const void *send,
+			  void *receive, size_t length, int distance)
+{
+	return run_call(team,
+			bcl_arguments_shifted(send, receive, length, distance));
+}
+
+enum bcl_status bcl_exchange(struct bcl_team *team, const void *send,
+			     const struct bcl_blocks *to, void *receive,
+			     const struct bcl_blocks *from)
+{
+	return run_call(team, bcl_arguments_listed(send, to, receive, from));
+}

@@ -206,6 +206,9 @@ void bcl_build_gather_direct(struct bcl_schedule *schedule,
 void bcl_build_scatter_direct(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, unsigned root,
 			      const void *send, void *receive, size_t length);
+/* gatherv.c: a scatterv by one message between the root and each other rank. */
+void bcl_build_scatterv(struct bcl_schedule *schedule,
+			const struct bcl_call *call, unsigned parameter);
 struct bcl_rounds {
 	struct bcl_radix digits; /* digits of up to 5 bits */
 	bool nodes; /* the group: one of each node; or else all ranks */
@@ -290,6 +293,9 @@ extern const struct bcl_algorithm bcl_exscan_algorithms[];
 extern const struct bcl_algorithm bcl_gatherv_algorithms[];
 extern const struct bcl_algorithm bcl_scatterv_algorithms[];
 extern const struct bcl_algorithm bcl_allgatherv_algorithms[];
+extern const struct bcl_algorithm bcl_reduce_scatterv_algorithms[];
+extern const struct bcl_algorithm bcl_shift_algorithms[];
+extern const struct bcl_algorithm bcl_exchange_algorithms[];
 
 /* ---- orders of blocks ------------------------------------------------------
  */

@@ -18,8 +18,8 @@ enum {
 	YIELDS_PER_TURN = 16,
 };
 
-static const struct bcl_algorithm *choose_algorithm(const struct bcl_team *team,
-						    const struct bcl_call *call)
+const struct bcl_algorithm *bcl_call_choose(const struct bcl_team *team,
+					    const struct bcl_call *call)
 {
 	const struct bcl_reduction *reduction = call->reduction;
 	const struct bcl_algorithm *algorithm =
@@ -62,9 +62,9 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 	return team->lost;
 }
 
-static enum bcl_status run_direct(struct bcl_team *team,
-				  enum bcl_node_kind kind,
-				  const struct bcl_call *call)
+enum bcl_status bcl_call_run_direct(struct bcl_team *team,
+				    enum bcl_node_kind kind,
+				    const struct bcl_call *call)
 {
 	struct bcl_node_op op;
 
@@ -75,10 +75,10 @@ static enum bcl_status run_direct(struct bcl_team *team,
 	return bcl_call_finish(team, &op);
 }
 
-static enum bcl_status build_schedule(struct bcl_team *team,
-				      const struct bcl_algorithm *algorithm,
-				      const struct bcl_call *call,
-				      struct bcl_schedule **schedule)
+enum bcl_status bcl_call_build(struct bcl_team *team,
+			       const struct bcl_algorithm *algorithm,
+			       const struct bcl_call *call,
+			       struct bcl_schedule **schedule)
 {
 	enum bcl_status status = bcl_schedule_get(team, schedule);
 
@@ -91,11 +91,16 @@ static enum bcl_status build_schedule(struct bcl_team *team,
 			      call->send, call->receive, call->length,
 			      call->reduction);
 	(*schedule)->call = bcl_calls_call(call->operation, call->length);
+	return BCL_OK;
+}
+
+void bcl_call_count_scheduled(struct bcl_team *team,
+			      enum bcl_operation operation)
+{
 	bcl_adi_lock(team->adi);
-	bcl_call_count(team->counters, call->operation);
+	bcl_call_count(team->counters, operation);
 	bcl_count(team->counters, coll_scheduled);
 	bcl_adi_unlock(team->adi);
-	return BCL_OK;
 }
 
 /* The limit below which an operation goes through the flag lines alone. 0,
@@ -148,22 +153,24 @@ enum bcl_status bcl_call_refuse(struct bcl_team *team,
 enum bcl_status bcl_call_run_long(struct bcl_team *team,
 				  const struct bcl_call *call)
 {
-	const struct bcl_algorithm *algorithm = choose_algorithm(team, call);
+	const struct bcl_algorithm *algorithm = bcl_call_choose(team, call);
 	struct bcl_schedule *schedule;
 	enum bcl_status status;
 
 	if (!algorithm->build) {
 		bcl_adi_lock(team->adi);
 		if (bcl_call_is_alone(team)) {
-			status = run_direct(team, algorithm->node, call);
+			status = bcl_call_run_direct(team, algorithm->node,
+						     call);
 			bcl_adi_unlock(team->adi);
 			return status;
 		}
 		bcl_adi_unlock(team->adi);
 	}
-	status = build_schedule(team, algorithm, call, &schedule);
+	status = bcl_call_build(team, algorithm, call, &schedule);
 	if (status != BCL_OK)
 		return status;
+	bcl_call_count_scheduled(team, call->operation);
 	return bcl_schedule_run(schedule);
 }
 
@@ -182,9 +189,10 @@ enum bcl_status bcl_call_start(struct bcl_team *team,
 		*request = NULL;
 		return BCL_OK;
 	}
-	status = build_schedule(team, choose_algorithm(team, call), call,
+	status = bcl_call_build(team, bcl_call_choose(team, call), call,
 				&schedule);
 	if (status != BCL_OK)
 		return status;
+	bcl_call_count_scheduled(team, call->operation);
 	return bcl_schedule_start(schedule, request);
 }

@@ -25,14 +25,18 @@ struct bcl_call {
 	const unsigned char *send; /* in place: own block of `receive` */
 	unsigned char *receive;
 	/* Bytes of the vector, or of a block, which are the same at all
-	 * members; of an allgatherv, of a block on average; else 0. */
+	 * members; of an allgatherv or a reduce_scatterv, of a block on
+	 * average; else 0. */
 	size_t length;
 	unsigned root;
+	int distance; /* of a shift */
 	const struct bcl_reduction *reduction;
 
 	/* Blocks of different lengths only; the arrays as each operation needs
 	 * them */
-	size_t own; /* bytes of the own block, not of an alltoallv */
+	size_t own;	      /* bytes of the own block, not of an alltoallv */
+	const size_t *counts; /* of a reduce_scatterv: elements of each block */
+	const struct bcl_blocks *to, *from; /* of an exchange */
 	/* Received blocks replace the blocks that were sent; the own block is
 	 * in its place. */
 	bool in_place;
@@ -56,6 +60,22 @@ enum bcl_status bcl_call_refuse(struct bcl_team *team,
 enum bcl_status bcl_call_start(struct bcl_team *team,
 			       const struct bcl_call *call,
 			       struct bcl_adi_request **request);
+/* The algorithm for the call. */
+const struct bcl_algorithm *bcl_call_choose(const struct bcl_team *team,
+					    const struct bcl_call *call);
+/* Build a schedule for the call. Returns the status of bcl_schedule_get(). */
+enum bcl_status bcl_call_build(struct bcl_team *team,
+			       const struct bcl_algorithm *algorithm,
+			       const struct bcl_call *call,
+			       struct bcl_schedule **schedule);
+/* Count a call that runs by a schedule. */
+void bcl_call_count_scheduled(struct bcl_team *team,
+			      enum bcl_operation operation);
+/* Run the call by the operation inside the node, past the engine. Blocks. Lock
+ * held; the team is alone (bcl_call_is_alone()). */
+enum bcl_status bcl_call_run_direct(struct bcl_team *team,
+				    enum bcl_node_kind kind,
+				    const struct bcl_call *call);
 /* Run a call that is not short to its end. Blocks. */
 enum bcl_status bcl_call_run_long(struct bcl_team *team,
 				  const struct bcl_call *call);
@@ -70,14 +90,33 @@ static inline bool bcl_call_is_empty(const struct bcl_call *call)
 	return !call->length && call->operation != BCL_OPERATION_BARRIER &&
 	       call->operation != BCL_OPERATION_ALLTOALLV &&
 	       call->operation != BCL_OPERATION_GATHERV &&
-	       call->operation != BCL_OPERATION_SCATTERV;
+	       call->operation != BCL_OPERATION_SCATTERV &&
+	       call->operation != BCL_OPERATION_EXCHANGE;
+}
+
+/* Returns the first block from index i on that is of the rank; n: there is
+ * none. */
+static inline unsigned bcl_blocks_next(const struct bcl_blocks *blocks,
+				       unsigned i, unsigned rank)
+{
+	while (i < blocks->n && blocks->ranks[i] != rank)
+		i++;
+	return i;
+}
+
+/* True if the flag lines alone can do the call. */
+static bcl_always_inline bool bcl_call_is_short(const struct bcl_team *team,
+						const struct bcl_call *call)
+{
+	return call->length < team->brief[call->operation] &&
+	       bcl_short_reduces(call->reduction);
 }
 
 static inline void bcl_call_count(struct bcl_counter_page *counters,
 				  enum bcl_operation operation)
 {
 	_Static_assert(BCL_COUNT_coll_barrier + BCL_OPERATIONS - 1 ==
-			       BCL_COUNT_coll_allgatherv,
+			       BCL_COUNT_coll_exchange,
 		       "counters are in the order of the operations");
 	bcl_count_add(counters, BCL_COUNT_coll_barrier + (unsigned)operation,
 		      1);
@@ -153,8 +192,7 @@ static bcl_always_inline enum bcl_status bcl_call_run(struct bcl_team *team,
 		return status;
 	if (bcl_call_is_empty(&call))
 		return BCL_OK;
-	if (call.length < team->brief[call.operation] &&
-	    bcl_short_reduces(call.reduction)) {
+	if (bcl_call_is_short(team, &call)) {
 		bcl_adi_lock(team->adi);
 		if (bcl_call_is_alone(team)) {
 			status = bcl_call_run_short(team, &call);

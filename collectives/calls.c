@@ -20,6 +20,9 @@ const char *const bcl_operation_names[BCL_OPERATIONS] = {
 	[BCL_OPERATION_GATHERV] = "gatherv",
 	[BCL_OPERATION_SCATTERV] = "scatterv",
 	[BCL_OPERATION_ALLGATHERV] = "allgatherv",
+	[BCL_OPERATION_REDUCE_SCATTERV] = "reduce_scatterv",
+	[BCL_OPERATION_SHIFT] = "shift",
+	[BCL_OPERATION_EXCHANGE] = "exchange",
 };
 
 const char *bcl_calls_name(uint64_t call)

@@ -3,7 +3,8 @@
  * The operations, and the last calls of a team's operations. All members make
  * the same calls; each member records its own, and a member that waits for long
  * compares them with the calls of other members (compare.h). The lengths of an
- * alltoallv, gatherv or scatterv differ between members and are not recorded.
+ * alltoallv, gatherv, scatterv or exchange differ between members and are not
+ * recorded.
  */
 #ifndef BCL_COLLECTIVES_CALLS_H
 #define BCL_COLLECTIVES_CALLS_H
@@ -29,6 +30,9 @@ enum bcl_operation {
 	BCL_OPERATION_GATHERV,
 	BCL_OPERATION_SCATTERV,
 	BCL_OPERATION_ALLGATHERV,
+	BCL_OPERATION_REDUCE_SCATTERV,
+	BCL_OPERATION_SHIFT,
+	BCL_OPERATION_EXCHANGE,
 	BCL_OPERATIONS
 };
 
@@ -36,7 +40,7 @@ extern const char *const bcl_operation_names[BCL_OPERATIONS];
 
 enum {
 	BCL_CALLS_KEPT = 32,	 /* calls of a team, by sequence number */
-	BCL_CALLS_OPERATION = 4, /* bits of a call; above: bytes */
+	BCL_CALLS_OPERATION = 6, /* bits of a call; above: bytes */
 	BCL_CALLS_TRACE = 32,	 /* bits of a trace that are compared */
 };
 
@@ -48,6 +52,8 @@ struct bcl_calls {
 
 static inline uint64_t bcl_calls_call(unsigned operation, size_t length)
 {
+	_Static_assert(BCL_OPERATIONS <= 1 << BCL_CALLS_OPERATION,
+		       "a call has room for each operation");
 	return (uint64_t)length << BCL_CALLS_OPERATION | operation;
 }
 

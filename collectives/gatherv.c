@@ -78,8 +78,8 @@ static void build_gatherv(struct bcl_schedule *schedule,
 	build(&rooted, call);
 }
 
-static void build_scatterv(struct bcl_schedule *schedule,
-			   const struct bcl_call *call, unsigned parameter)
+void bcl_build_scatterv(struct bcl_schedule *schedule,
+			const struct bcl_call *call, unsigned parameter)
 {
 	const struct rooted rooted = {
 		.schedule = schedule,
@@ -108,6 +108,6 @@ const struct bcl_algorithm bcl_gatherv_algorithms[] = {
 };
 
 const struct bcl_algorithm bcl_scatterv_algorithms[] = {
-	{ "direct", 0, 0, build_scatterv, cost_direct, 0 },
+	{ "direct", 0, 0, bcl_build_scatterv, cost_direct, 0 },
 	{ 0 },
 };

@@ -27,6 +27,7 @@ libcollectives_la_SOURCES = \
 	%D%/direct.c \
 	%D%/dissemination.c \
 	%D%/dissemination.h \
+	%D%/exchange.c \
 	%D%/flags.h \
 	%D%/gather.c \
 	%D%/gatherv.c \
@@ -35,6 +36,7 @@ libcollectives_la_SOURCES = \
 	%D%/halving.c \
 	%D%/halving_plan.c \
 	%D%/halving_plan.h \
+	%D%/init.c \
 	%D%/intranode.c \
 	%D%/layout.c \
 	%D%/layout.h \
@@ -51,6 +53,8 @@ libcollectives_la_SOURCES = \
 	%D%/pairs.c \
 	%D%/park.c \
 	%D%/park.h \
+	%D%/persistent.c \
+	%D%/persistent.h \
 	%D%/pipeline.c \
 	%D%/postal.c \
 	%D%/postal.h \
@@ -67,6 +71,7 @@ libcollectives_la_SOURCES = \
 	%D%/schedule.h \
 	%D%/select.c \
 	%D%/select.h \
+	%D%/shift.c \
 	%D%/short.h \
 	%D%/slots.h \
 	%D%/team.c \

@@ -151,6 +151,13 @@ static inline void bcl_node_begin(struct bcl_node_op *op,
 	};
 }
 
+/* The same operation is to run again. */
+static inline void bcl_node_rewind(struct bcl_node_op *op)
+{
+	bcl_node_begin(op, op->kind, op->root, op->send, op->receive,
+		       op->length, op->reduction);
+}
+
 /* True if the segment can do the operation: an element fits into a chunk, or an
  * element for each member if a member writes a block for each. */
 bool bcl_node_able(const struct bcl_node *node, enum bcl_node_kind kind,

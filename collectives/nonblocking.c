@@ -180,3 +180,31 @@ enum bcl_status bcl_iallgatherv(struct bcl_team *team, const void *send,
 				  receive, receive_lengths, receive_offsets, 0),
 			  request);
 }
+
+enum bcl_status bcl_ireduce_scatterv(struct bcl_team *team, const void *send,
+				     void *receive, const size_t *counts,
+				     const struct bcl_reduction *reduction,
+				     struct bcl_adi_request **request)
+{
+	return start_call(
+		team, bcl_arguments_counted(send, receive, counts, reduction),
+		request);
+}
+
+enum bcl_status bcl_ishift(struct bcl_team *team, const void *send,
+			   void *receive, size_t length, int distance,
+			   struct bcl_adi_request **request)
+{
+	return start_call(
+		team, bcl_arguments_shifted(send, receive, length, distance),
+		request);
+}
+
+enum bcl_status bcl_iexchange(struct bcl_team *team, const void *send,
+			      const struct bcl_blocks *to, void *receive,
+			      const struct bcl_blocks *from,
+			      struct bcl_adi_request **request)
+{
+	return start_call(team, bcl_arguments_listed(send, to, receive, from),
+			  request);
+}

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reduce-scatter: member i of a group gets the reduction of block i. Also a
- * part of allreduce and of reduce. By a ring or, in the order of the group, by
- * a message for each pair of members; short blocks by a tree to member 0, who
- * scatters the result; on one node through its segment, where each member reads
- * its block of each vector; on several nodes by columns: inside a node each
- * member reduces the blocks for the members that have its place in their nodes,
- * and then exchanges them with these.
+ * Reduce-scatter: member i of a group gets the reduction of block i, with
+ * blocks of one length or of different lengths. Also a part of allreduce and of
+ * reduce. By a ring or, in the order of the group, by a message for each pair
+ * of members; short blocks by a tree to member 0, who scatters the result; on
+ * one node through its segment, where each member reads its block of each
+ * vector; on several nodes by columns: inside a node each member reduces the
+ * blocks for the members that have its place in their nodes, and then exchanges
+ * them with these.
  *
  * The ring of four members, where b(1 2) is the sum of block b of members 1 and
  * 2:
@@ -16,8 +17,31 @@
  *   round 1      1(2 3)      2(3 0)      3(0 1)      0(1 2)
  *   round 2    0(1 2 3)    1(2 3 0)    2(3 0 1)    3(0 1 2)
  */
+#include <math.h>
+
 #include "collectives/builders.h"
 #include "collectives/cost.h"
+
+/* A vector with a block for each member of a group. */
+struct blocks {
+	unsigned n;
+	size_t length, element; /* bytes: of the vector, and of an element */
+	/* Where each block begins, and the end of the vector; NULL: as
+	 * bcl_block_begin() says. */
+	const size_t *begin;
+};
+
+static size_t begin_of(const struct blocks *blocks, unsigned i)
+{
+	return blocks->begin ? blocks->begin[i]
+			     : bcl_block_begin(blocks->length, blocks->element,
+					       blocks->n, i);
+}
+
+static size_t bytes_of(const struct blocks *blocks, unsigned i)
+{
+	return begin_of(blocks, i + 1) - begin_of(blocks, i);
+}
 
 /*
  * A ring, for commutative operators: the partial result of block i travels from
@@ -26,45 +50,42 @@
  * for clusters of workstations", JPDC 69 (2009).
  */
 static void build_ring(struct bcl_schedule *schedule,
-		       const struct bcl_group *group, const unsigned char *send,
-		       unsigned char *result, size_t length,
+		       const struct bcl_group *group,
+		       const struct blocks *blocks, const unsigned char *send,
+		       unsigned char *result,
 		       const struct bcl_reduction *reduction)
 {
 	unsigned n = group->size, me = group->me, k;
 	unsigned next = bcl_group_rank(group, (me + 1) % n);
 	unsigned previous = bcl_group_rank(group, (me + n - 1) % n);
-	size_t element = reduction->element, most = 0;
 	unsigned char *partial[2];
+	size_t most = 0;
 
-	for (k = 0; k < n; k++) {
-		size_t begin = bcl_block_begin(length, element, n, k);
-		size_t end = bcl_block_begin(length, element, n, k + 1);
-
-		most = end - begin > most ? end - begin : most;
-	}
+	for (k = 0; k < n; k++)
+		most = bytes_of(blocks, k) > most ? bytes_of(blocks, k) : most;
 	partial[0] = bcl_step_scratch(schedule, most);
 	partial[1] = bcl_step_scratch(schedule, most);
 
 	for (k = 0; k + 1 < n; k++) {
 		unsigned out = (me + 2 * n - k - 1) % n, in = (out + n - 1) % n;
-		size_t begin = bcl_block_begin(length, element, n, out);
-		size_t end = bcl_block_begin(length, element, n, out + 1);
+		size_t leaving = bytes_of(blocks, out);
+		size_t arriving = bytes_of(blocks, in);
 
-		if (end > begin)
+		if (leaving)
 			bcl_step_send(schedule, next,
-				      k ? partial[(k - 1) % 2] : send + begin,
-				      end - begin);
-		begin = bcl_block_begin(length, element, n, in);
-		end = bcl_block_begin(length, element, n, in + 1);
-		if (end > begin)
+				      k ? partial[(k - 1) % 2]
+					: send + begin_of(blocks, out),
+				      leaving);
+		if (arriving)
 			bcl_step_receive(schedule, previous, partial[k % 2],
-					 end - begin);
+					 arriving);
 		bcl_step_round(schedule);
-		bcl_step_combine(schedule, reduction, send + begin,
-				 partial[k % 2], (end - begin) / element);
+		bcl_step_combine(schedule, reduction,
+				 send + begin_of(blocks, in), partial[k % 2],
+				 arriving / blocks->element);
 		if (in == me)
 			bcl_step_copy(schedule, result, partial[k % 2],
-				      end - begin);
+				      arriving);
 	}
 	bcl_step_round(schedule);
 }
@@ -77,35 +98,50 @@ static void build_ring(struct bcl_schedule *schedule,
  */
 static void build_spread(struct bcl_schedule *schedule,
 			 const struct bcl_group *group,
-			 const unsigned char *send, unsigned char *result,
-			 size_t length, const struct bcl_reduction *reduction)
+			 const struct blocks *blocks, const unsigned char *send,
+			 unsigned char *result,
+			 const struct bcl_reduction *reduction)
 {
 	unsigned n = group->size, me = group->me, k;
-	size_t element = reduction->element;
-	size_t begin = bcl_block_begin(length, element, n, me);
-	size_t mine = bcl_block_begin(length, element, n, me + 1) - begin;
-	unsigned char *blocks = bcl_step_scratch(schedule, n * mine), *sum;
+	size_t mine = bytes_of(blocks, me);
+	unsigned char *arrived = bcl_step_scratch(schedule, n * mine), *sum;
 
 	for (k = 1; k < n; k++) {
 		unsigned to = (me + k) % n, from = (me + n - k) % n;
-		size_t first = bcl_block_begin(length, element, n, to);
-		size_t end = bcl_block_begin(length, element, n, to + 1);
 
-		if (end > first)
+		if (bytes_of(blocks, to))
 			bcl_step_send(schedule, bcl_group_rank(group, to),
-				      send + first, end - first);
+				      send + begin_of(blocks, to),
+				      bytes_of(blocks, to));
 		if (mine)
 			bcl_step_receive(schedule, bcl_group_rank(group, from),
-					 blocks + from * mine, mine);
+					 arrived + from * mine, mine);
 		bcl_step_round(schedule);
 	}
-	bcl_step_copy(schedule, blocks + me * mine, send + begin, mine);
-	sum = blocks + (n - 1) * mine;
+	bcl_step_copy(schedule, arrived + me * mine,
+		      send + begin_of(blocks, me), mine);
+	sum = arrived + (n - 1) * mine;
 	for (k = n - 1; k-- > 0;)
-		bcl_step_combine(schedule, reduction, blocks + k * mine, sum,
-				 mine / element);
+		bcl_step_combine(schedule, reduction, arrived + k * mine, sum,
+				 mine / blocks->element);
 	bcl_step_copy(schedule, result, sum, mine);
 	bcl_step_round(schedule);
+}
+
+static void build_blocks(struct bcl_schedule *schedule,
+			 const struct bcl_group *group,
+			 const struct blocks *blocks, const unsigned char *send,
+			 unsigned char *result,
+			 const struct bcl_reduction *reduction)
+{
+	if (group->size == 1) {
+		bcl_step_copy(schedule, result, send, blocks->length);
+		bcl_step_round(schedule);
+	} else if (reduction->commutative) {
+		build_ring(schedule, group, blocks, send, result, reduction);
+	} else {
+		build_spread(schedule, group, blocks, send, result, reduction);
+	}
 }
 
 void bcl_build_reduce_scatter(struct bcl_schedule *schedule,
@@ -113,14 +149,13 @@ void bcl_build_reduce_scatter(struct bcl_schedule *schedule,
 			      void *result, size_t length,
 			      const struct bcl_reduction *reduction)
 {
-	if (group->size == 1) {
-		bcl_step_copy(schedule, result, send, length);
-		bcl_step_round(schedule);
-	} else if (reduction->commutative) {
-		build_ring(schedule, group, send, result, length, reduction);
-	} else {
-		build_spread(schedule, group, send, result, length, reduction);
-	}
+	const struct blocks blocks = {
+		.n = group->size,
+		.length = length,
+		.element = reduction->element,
+	};
+
+	build_blocks(schedule, group, &blocks, send, result, reduction);
 }
 
 /* ---- the operation --------------------------------------------------------
@@ -185,6 +220,71 @@ static void build_columns(struct bcl_schedule *schedule,
 				 call->reduction);
 }
 
+/* ---- blocks of different lengths ------------------------------------------
+ */
+
+/* Writes where each block begins into memory of the schedule; the lengths stand
+ * behind the n + 1 places. NULL: there is no memory. */
+static size_t *lay_out(struct bcl_schedule *schedule,
+		       const struct bcl_call *call)
+{
+	unsigned n = schedule->team->size, i;
+	size_t *begin = bcl_step_scratch(schedule,
+					 (2 * (size_t)n + 1) * sizeof(*begin));
+	size_t *lengths = begin + n + 1;
+
+	if (schedule->status != BCL_OK)
+		return NULL;
+	begin[0] = 0;
+	for (i = 0; i < n; i++) {
+		lengths[i] = call->counts[i] * call->reduction->element;
+		begin[i + 1] = begin[i] + lengths[i];
+	}
+	return begin;
+}
+
+static void build_various_apart(struct bcl_schedule *schedule,
+				const struct bcl_call *call, unsigned parameter)
+{
+	struct bcl_group group = bcl_group_all(schedule->team);
+	const size_t *begin = lay_out(schedule, call);
+	struct blocks blocks = { .n = group.size, .begin = begin };
+
+	(void)parameter;
+	if (!begin)
+		return;
+	blocks.length = begin[group.size];
+	blocks.element = call->reduction->element;
+	build_blocks(schedule, &group, &blocks, call->send, call->receive,
+		     call->reduction);
+}
+
+static void build_various_tree(struct bcl_schedule *schedule,
+			       const struct bcl_call *call, unsigned ahead)
+{
+	struct bcl_group group = bcl_group_all(schedule->team);
+	const size_t *begin = lay_out(schedule, call);
+	struct bcl_call scatter = {
+		.receive = call->receive,
+		.own = call->own,
+		.send_offsets = begin,
+	};
+	void *sum = NULL;
+
+	if (!begin)
+		return;
+	if (group.me == 0)
+		sum = bcl_step_scratch(schedule, begin[group.size]);
+	bcl_build_reduce_tree(schedule, &group, 0, call->send, sum,
+			      begin[group.size], call->reduction, ahead);
+	scatter.send = sum;
+	scatter.send_lengths = begin + group.size + 1;
+	bcl_build_scatterv(schedule, &scatter, 0);
+}
+
+/* ---- costs; length: of a block, on average ---------------------------------
+ */
+
 static double cost_apart(const struct bcl_model *model, double length,
 			 unsigned parameter)
 {
@@ -209,11 +309,11 @@ static double cost_columns(const struct bcl_model *model, double length,
 {
 	double mine = model->nodes * length;
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
-	double inside = 0;
 
-	if (model->members > 1)
-		inside = cost_node(model, mine, parameter);
-	return inside + model->size * length * model->segment.byte +
+	if (model->members == 1)
+		return HUGE_VAL; /* as apart, but with one copy more */
+	return cost_node(model, mine, parameter) +
+	       model->size * length * model->segment.byte +
 	       (model->nodes - 1) *
 		       (cost.message + model->members * length * cost.byte +
 			length * model->combine);
@@ -238,5 +338,11 @@ const struct bcl_algorithm bcl_reduce_scatter_algorithms[] = {
 	  0, build_columns, cost_columns, 0 },
 	{ "tree", 0, 0, build_tree, cost_tree, 1 },
 	{ "apart", 0, 0, build_apart, cost_apart, 0 },
+	{ 0 },
+};
+
+const struct bcl_algorithm bcl_reduce_scatterv_algorithms[] = {
+	{ "tree", 0, 0, build_various_tree, cost_tree, 1 },
+	{ "apart", 0, 0, build_various_apart, cost_apart, 0 },
 	{ 0 },
 };

@@ -24,6 +24,8 @@
  * node, after which its last member knows the sum of the node; an exclusive
  * scan by doubling among these last members; each node gets what is before it.
  */
+#include <math.h>
+
 #include "collectives/builders.h"
 #include "collectives/cost.h"
 
@@ -260,15 +262,14 @@ static double cost_node(const struct bcl_model *model, double length,
 static double cost_nodes(const struct bcl_model *model, double length,
 			 unsigned exclusive)
 {
-	double inside = 0;
+	struct bcl_cost cost = bcl_cost_exchange(model, length);
+	double inside = cost_node(model, length, 0) +
+			bcl_cost_phases(model, length) +
+			length * (2 * model->segment.byte + model->combine);
 
-	if (model->members > 1)
-		inside = cost_node(model, length, 0) +
-			 bcl_cost_phases(model, length) +
-			 length * (2 * model->segment.byte + model->combine);
-	return inside +
-	       cost_rounds(model->nodes, model,
-			   bcl_cost_exchange(model, length), length, true) +
+	if (model->members == 1)
+		return HUGE_VAL; /* as doubling, but with one vector more */
+	return inside + cost_rounds(model->nodes, model, cost, length, true) +
 	       exclusive * length * model->combine;
 }
 

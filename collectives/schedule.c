@@ -226,6 +226,7 @@ static void unlink_running(struct bcl_schedule *schedule)
 	if (!*link)
 		team->running_last = link;
 	team->nrunning--;
+	schedule->running = false;
 }
 
 static void put_idle(struct bcl_schedule *schedule)
@@ -245,12 +246,19 @@ static void put_idle(struct bcl_schedule *schedule)
 	team->idle = schedule;
 }
 
+/* The schedule is not running any more. */
+static void go_back(struct bcl_schedule *schedule)
+{
+	if (!schedule->kept)
+		put_idle(schedule);
+}
+
 static void release_schedule(struct bcl_adi_schedule *engine)
 {
 	struct bcl_schedule *schedule = (struct bcl_schedule *)engine;
 
 	unlink_running(schedule);
-	put_idle(schedule);
+	go_back(schedule);
 }
 
 static struct bcl_schedule *create(struct bcl_team *team)
@@ -274,16 +282,31 @@ static bool all_run(const struct bcl_team *team)
 		team->sequence - team->running->sequence > team->sequence_mask);
 }
 
-void bcl_schedule_empty(struct bcl_schedule *schedule)
+/* Returns OK if an operation of the team may begin, or why none may. Lock
+ * held. */
+static enum bcl_status may_begin(const struct bcl_team *team)
 {
-	schedule->status = BCL_OK;
+	if (team->lost != BCL_OK)
+		return team->lost;
+	return all_run(team) ? BCL_ERR_AGAIN : BCL_OK;
+}
+
+/* Forget the last run. */
+static void forget_run(struct bcl_schedule *schedule)
+{
 	schedule->shares_node = false;
 	schedule->patient = 0;
-	schedule->call = 0;
 	schedule->engine.polled = false;
 	schedule->park = (struct bcl_park){ 0 };
-	schedule->nsteps = 0;
 	schedule->at = 0;
+}
+
+void bcl_schedule_empty(struct bcl_schedule *schedule)
+{
+	forget_run(schedule);
+	schedule->status = BCL_OK;
+	schedule->call = 0;
+	schedule->nsteps = 0;
 	schedule->lane = 0;
 	schedule->nnode = 0;
 	schedule->nscratch = 0;
@@ -298,9 +321,7 @@ enum bcl_status bcl_schedule_get(struct bcl_team *team,
 	enum bcl_status status;
 
 	bcl_adi_lock(team->adi);
-	status = team->lost;
-	if (status == BCL_OK && all_run(team))
-		status = BCL_ERR_AGAIN;
+	status = may_begin(team);
 	schedule = status == BCL_OK ? team->idle : NULL;
 	if (schedule) {
 		team->idle = schedule->next;
@@ -332,7 +353,7 @@ static enum bcl_status enter_order(struct bcl_schedule *schedule)
 	if (schedule->status != BCL_OK)
 		bcl_team_lose(team, schedule->status);
 	if (team->lost != BCL_OK) {
-		put_idle(schedule);
+		go_back(schedule);
 		return team->lost;
 	}
 	if (schedule->nnode) {
@@ -345,6 +366,7 @@ static enum bcl_status enter_order(struct bcl_schedule *schedule)
 	*team->running_last = schedule;
 	team->running_last = &schedule->next;
 	team->nrunning++;
+	schedule->running = true;
 	return BCL_OK;
 }
 
@@ -380,6 +402,38 @@ enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
 	}
 	bcl_adi_unlock(team->adi);
 	return status;
+}
+
+void bcl_schedule_keep(struct bcl_schedule *schedule)
+{
+	schedule->kept = true;
+}
+
+enum bcl_status bcl_schedule_rewind(struct bcl_schedule *schedule)
+{
+	enum bcl_status status;
+	unsigned i;
+
+	bcl_adi_lock(schedule->team->adi);
+	status = schedule->running ? BCL_ERR_AGAIN : may_begin(schedule->team);
+	if (status == BCL_OK) {
+		forget_run(schedule);
+		for (i = 0; i < schedule->nnode; i++)
+			bcl_node_rewind(&schedule->node[i]);
+	}
+	bcl_adi_unlock(schedule->team->adi);
+	return status;
+}
+
+void bcl_schedule_give(struct bcl_schedule *schedule)
+{
+	struct bcl_adi *adi = schedule->team->adi;
+
+	bcl_adi_lock(adi);
+	schedule->kept = false;
+	if (!schedule->running)
+		put_idle(schedule);
+	bcl_adi_unlock(adi);
 }
 
 void bcl_schedule_free(struct bcl_schedule *schedule)

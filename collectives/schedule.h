@@ -90,6 +90,8 @@ struct bcl_schedule {
 	enum bcl_status status;	   /* of building: the first error */
 	unsigned sequence, tag;
 	uint64_t call;	  /* for bcl_calls_note() */
+	bool running;	  /* among the team's running schedules */
+	bool kept;	  /* stays built when it is over: bcl_schedule_keep() */
 	bool shares_node; /* has a ticket for the node's segment */
 	uint64_t ticket;  /* compared with the team's `turn` */
 	uint64_t patient; /* ns: wait until then for the reason of a loss; 0: no
@@ -124,6 +126,19 @@ enum bcl_status bcl_schedule_run(struct bcl_schedule *schedule);
 /* Run the schedule in the background; it goes back to the team at its end. */
 enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
 				   struct bcl_adi_request **request);
+/*
+ * A schedule that its owner keeps: after bcl_schedule_keep() the schedule runs
+ * as often as the owner likes, one run at a time, and is built only once. The
+ * owner calls bcl_schedule_rewind() before each bcl_schedule_run() or _start(),
+ * and neither allocates memory for the schedule. rewind() returns AGAIN: the
+ * schedule is running, or as for bcl_schedule_get(); or the status of a lost
+ * team. bcl_schedule_give() gives the schedule to the team, at the end of its
+ * run if it is running.
+ */
+void bcl_schedule_keep(struct bcl_schedule *schedule);
+enum bcl_status bcl_schedule_rewind(struct bcl_schedule *schedule);
+void bcl_schedule_give(struct bcl_schedule *schedule);
+
 /* Free the team's idle schedules. */
 void bcl_schedule_drain(struct bcl_team *team);
 

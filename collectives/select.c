@@ -32,6 +32,9 @@ const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS] = {
 	[BCL_OPERATION_GATHERV] = bcl_gatherv_algorithms,
 	[BCL_OPERATION_SCATTERV] = bcl_scatterv_algorithms,
 	[BCL_OPERATION_ALLGATHERV] = bcl_allgatherv_algorithms,
+	[BCL_OPERATION_REDUCE_SCATTERV] = bcl_reduce_scatterv_algorithms,
+	[BCL_OPERATION_SHIFT] = bcl_shift_algorithms,
+	[BCL_OPERATION_EXCHANGE] = bcl_exchange_algorithms,
 };
 
 enum {

@@ -9,6 +9,7 @@
 
 #include "collectives/call.h"
 #include "collectives/loss.h"
+#include "collectives/persistent.h"
 #include "collectives/teams.h"
 #include "env/counters.h"
 #include "transport/context.h"
@@ -16,6 +17,7 @@
 static void destroy(struct bcl_team *team)
 {
 	bcl_team_leave_segment(team);
+	bcl_persistent_part(team);
 	bcl_schedule_drain(team);
 	bcl_layout_fini(&team->layout);
 	free(team->ranks);

@@ -82,6 +82,7 @@ struct bcl_team {
 	struct bcl_schedule *running, **running_last; /* the oldest first */
 	struct bcl_schedule *idle;
 	unsigned nrunning;
+	struct bcl_persistent *persistent; /* operations of the team */
 };
 
 /* ARG: there is no team; FORKED: the team is the parent process's. */

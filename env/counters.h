@@ -134,6 +134,9 @@ struct bcl_env;
 	X(coll, gatherv, "gathers of different lengths to one rank")          \
 	X(coll, scatterv, "scatters of different lengths from one rank")      \
 	X(coll, allgatherv, "gathers of different lengths to all ranks")      \
+	X(coll, reduce_scatterv, "reductions of different blocks to ranks")   \
+	X(coll, shift, "blocks passed on by a number of ranks")               \
+	X(coll, exchange, "exchanges of blocks with ranks of a list")         \
 	X(coll, audits, "times that words shared inside a node were audited") \
 	X(coll, scheduled, "of all those, run as schedules by the engine")    \
 	X(coll, sleeps, "times a member slept until others came")             \

@@ -15,6 +15,7 @@ function_pages = \
 	%D%/bcl_node_isolate.3 \
 	%D%/bcl_open.3 \
 	%D%/bcl_peer_open.3 \
+	%D%/bcl_persistent_run.3 \
 	%D%/bcl_poll.3 \
 	%D%/bcl_port_open.3 \
 	%D%/bcl_post.3 \

@@ -17,7 +17,7 @@ static void print_choices(const struct bcl_team *team)
 	for (i = 0; i < BCL_OPERATIONS; i++) {
 		bcl_choices_print(&team->choices, (enum bcl_operation)i, text,
 				  sizeof(text));
-		printf("%-14s %s\n", bcl_operation_names[i], text);
+		printf("%-15s %s\n", bcl_operation_names[i], text);
 	}
 }
 

@@ -3,15 +3,16 @@
  * Collective operations over teams of ranks.
  *
  * Every member of a team calls the same operations in the same order with the
- * same lengths, root and reduction. Each operation has two forms: bcl_x()
+ * same lengths, root and reduction. Each operation has three forms: bcl_x()
  * blocks until the caller's part is done; bcl_ix() starts the operation and
- * gives a request for bcl_adi_test() and bcl_adi_wait(). The buffers belong to
- * the library until then. The forms match each other: some members may start an
- * operation in which other members block. A team may have 1,024 operations
- * pending. The next one is refused with AGAIN, and so is the 8,192nd operation
- * after one that is still pending. A completed operation tells that the other
- * members have called it only if it is a barrier, or needs data of every
- * member.
+ * gives a request for bcl_adi_test() and bcl_adi_wait(); bcl_x_init() makes a
+ * persistent operation, which runs many times. The buffers belong to the
+ * library until the caller's part is done. The forms match each other: some
+ * members may start an operation in which other members block. A team may have
+ * 1,024 operations pending. The next one is refused with AGAIN, and so is the
+ * 8,192nd operation after one that is still pending. A completed operation
+ * tells that the other members have called it only if it is a barrier, or needs
+ * data of every member.
  *
  * When a member dies, every operation of the team that is pending or called
  * later, and depends on the dead member, ends with a LOSS_PEER status; none
@@ -31,7 +32,9 @@
  * operation by then learn of the loss from the next operation.
  *
  * Lengths are in bytes, counts in elements. Buffers may begin anywhere, but
- * elements that are combined must be aligned as apply() needs them. Where send
+ * elements that are combined must be aligned as apply() needs them. Arrays of
+ * lengths, offsets, counts and ranks belong to the caller again when the
+ * function returns. Where send
  * is BCL_IN_PLACE the contribution is taken from where the result goes: in a
  * gather only at the root, in other operations at any member. In a scatter the
  * root's receive may be BCL_IN_PLACE: the root's block stays where it is in
@@ -205,6 +208,50 @@ BCL_API enum bcl_status bcl_allgatherv(struct bcl_team *team, const void *send,
 				       size_t length, void *receive,
 				       const size_t *receive_lengths,
 				       const size_t *receive_offsets);
+/*
+ * Reduce-scatter of blocks of different lengths: the vectors have counts[i]
+ * elements for member i, in the order of ranks, and member i gets the result
+ * for its block. All members give the same `size` counts; each may be 0, and a
+ * member of count 0 needs no receive. In place the vector is in receive, and
+ * the own block goes to its beginning; the rest of receive is the caller's
+ * again.
+ */
+BCL_API enum bcl_status
+bcl_reduce_scatterv(struct bcl_team *team, const void *send, void *receive,
+		    const size_t *counts,
+		    const struct bcl_reduction *reduction);
+/*
+ * Each member's block goes to the member `distance` ranks up, circularly, and
+ * receive gets the block of the member as many ranks down. All members give the
+ * same distance, which may be negative, 0, or more than the size. In place the
+ * block is replaced. With a length of 0 nothing happens.
+ */
+BCL_API enum bcl_status bcl_shift(struct bcl_team *team, const void *send,
+				  void *receive, size_t length, int distance);
+
+/* A list of blocks of a buffer: block i has lengths[i] bytes at offsets[i], and
+ * goes to or comes from the member ranks[i]. If n is 0 the arrays are not
+ * looked at. The struct does not grow, because each operation reads it. */
+struct bcl_blocks {
+	unsigned n;
+	const unsigned *ranks;
+	const size_t *lengths, *offsets;
+};
+
+/*
+ * Exchange with members of a list, such as the neighbours of a part of a grid.
+ * All members of the team call it, each with lists of its own, also a member
+ * whose lists are empty. `to` says where the blocks of send go, `from` where
+ * those that are received come from. A rank may be in a list several times, and
+ * may be the caller's own: the k-th block from one member to another is the
+ * k-th block there from this member, with the same length. Blocks of 0 bytes
+ * are not sent, and their offsets are not used. Blocks that are sent may
+ * overlap each other; blocks that are received overlap no block. There is no
+ * BCL_IN_PLACE.
+ */
+BCL_API enum bcl_status bcl_exchange(struct bcl_team *team, const void *send,
+				     const struct bcl_blocks *to, void *receive,
+				     const struct bcl_blocks *from);
 
 /* The forms that do not block. */
 BCL_API enum bcl_status bcl_ibarrier(struct bcl_team *team,
@@ -267,6 +314,137 @@ BCL_API enum bcl_status bcl_iallgatherv(struct bcl_team *team, const void *send,
 					const size_t *receive_lengths,
 					const size_t *receive_offsets,
 					struct bcl_adi_request **request);
+BCL_API enum bcl_status
+bcl_ireduce_scatterv(struct bcl_team *team, const void *send, void *receive,
+		     const size_t *counts,
+		     const struct bcl_reduction *reduction,
+		     struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_ishift(struct bcl_team *team, const void *send,
+				   void *receive, size_t length, int distance,
+				   struct bcl_adi_request **request);
+BCL_API enum bcl_status bcl_iexchange(struct bcl_team *team, const void *send,
+				      const struct bcl_blocks *to,
+				      void *receive,
+				      const struct bcl_blocks *from,
+				      struct bcl_adi_request **request);
+
+/*
+ * Persistent operations: bcl_x_init() takes the arguments of bcl_x(), checks
+ * them, chooses the algorithm and makes the steps, all once. It is local: it
+ * sends nothing, waits for nobody, and has no place in the order of operations.
+ * Afterwards bcl_persistent_run() does what bcl_x() would do with the present
+ * contents of the buffers, and bcl_persistent_start() what bcl_ix() would do.
+ * Neither checks or builds anything or allocates memory for the operation;
+ * run() is the fastest form of a short operation.
+ *
+ * Each run and each start is an operation of the team like any other: all
+ * members make it at the same place in the order of operations, in any of the
+ * three forms. The buffers belong to the library only while the operation is
+ * pending. The buffers and the reduction stay valid until
+ * bcl_persistent_free(); arrays of lengths, offsets, counts and ranks need not
+ * stay. One thread at a time uses an operation.
+ *
+ * An operation that was started is pending until its request is complete. As
+ * long as it is pending, run() and start() return AGAIN, and nothing has
+ * happened; another persistent operation with the same arguments can be
+ * started. bcl_x_init() that is refused for a wrong argument, or for want of
+ * memory, loses the team as bcl_x() would, since other members may run theirs.
+ * AGAIN from bcl_x_init(): the team has too many operations pending.
+ *
+ * After the team is lost, run() and start() return the status of the loss, and
+ * a pending operation ends with it. When the team is freed first, the
+ * operation can only be freed: run() and start() return ARG. In a forked child
+ * they return FORKED, and bcl_persistent_free() does nothing.
+ */
+struct bcl_persistent;
+
+/* Blocks until the caller's part is done. */
+BCL_API enum bcl_status bcl_persistent_run(struct bcl_persistent *operation);
+/* *request: for bcl_adi_test() and bcl_adi_wait(). */
+BCL_API enum bcl_status bcl_persistent_start(struct bcl_persistent *operation,
+					     struct bcl_adi_request **request);
+/* Local. A pending operation goes on, and its request stays valid. */
+BCL_API void bcl_persistent_free(struct bcl_persistent *operation);
+
+BCL_API enum bcl_status bcl_barrier_init(struct bcl_team *team,
+					 struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_broadcast_init(struct bcl_team *team, void *buffer,
+					   size_t length, unsigned root,
+					   struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_reduce_init(struct bcl_team *team, const void *send,
+					void *receive, size_t count,
+					const struct bcl_reduction *reduction,
+					unsigned root,
+					struct bcl_persistent **operation);
+BCL_API enum bcl_status
+bcl_allreduce_init(struct bcl_team *team, const void *send, void *receive,
+		   size_t count, const struct bcl_reduction *reduction,
+		   struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_gather_init(struct bcl_team *team, const void *send,
+					size_t length, void *receive,
+					unsigned root,
+					struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_scatter_init(struct bcl_team *team,
+					 const void *send, void *receive,
+					 size_t length, unsigned root,
+					 struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_allgather_init(struct bcl_team *team,
+					   const void *send, size_t length,
+					   void *receive,
+					   struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_alltoall_init(struct bcl_team *team,
+					  const void *send, void *receive,
+					  size_t length,
+					  struct bcl_persistent **operation);
+BCL_API enum bcl_status
+bcl_alltoallv_init(struct bcl_team *team, const void *send,
+		   const size_t *send_lengths, const size_t *send_offsets,
+		   void *receive, const size_t *receive_lengths,
+		   const size_t *receive_offsets,
+		   struct bcl_persistent **operation);
+BCL_API enum bcl_status
+bcl_reduce_scatter_init(struct bcl_team *team, const void *send, void *receive,
+			size_t count, const struct bcl_reduction *reduction,
+			struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_scan_init(struct bcl_team *team, const void *send,
+				      void *receive, size_t count,
+				      const struct bcl_reduction *reduction,
+				      struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_exscan_init(struct bcl_team *team, const void *send,
+					void *receive, size_t count,
+					const struct bcl_reduction *reduction,
+					struct bcl_persistent **operation);
+BCL_API enum bcl_status
+bcl_gatherv_init(struct bcl_team *team, const void *send, size_t length,
+		 void *receive, const size_t *receive_lengths,
+		 const size_t *receive_offsets, unsigned root,
+		 struct bcl_persistent **operation);
+BCL_API enum bcl_status
+bcl_scatterv_init(struct bcl_team *team, const void *send,
+		  const size_t *send_lengths, const size_t *send_offsets,
+		  void *receive, size_t length, unsigned root,
+		  struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_allgatherv_init(struct bcl_team *team,
+					    const void *send, size_t length,
+					    void *receive,
+					    const size_t *receive_lengths,
+					    const size_t *receive_offsets,
+					    struct bcl_persistent **operation);
+BCL_API enum bcl_status
+bcl_reduce_scatterv_init(struct bcl_team *team, const void *send, void *receive,
+			 const size_t *counts,
+			 const struct bcl_reduction *reduction,
+			 struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_shift_init(struct bcl_team *team, const void *send,
+				       void *receive, size_t length,
+				       int distance,
+				       struct bcl_persistent **operation);
+BCL_API enum bcl_status bcl_exchange_init(struct bcl_team *team,
+					  const void *send,
+					  const struct bcl_blocks *to,
+					  void *receive,
+					  const struct bcl_blocks *from,
+					  struct bcl_persistent **operation);
 
 /*
  * Operations without a job, for programs that have their own way to carry

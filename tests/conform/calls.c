@@ -42,6 +42,9 @@ enum {
 	COLLECTIVES = 1000, /* of each operation and length */
 	LITTLE = 3000,	    /* bytes: goes through the segment */
 	MUCH = 200000,	    /* bytes: goes by announced messages */
+	/* bytes: an operation has longer scratch memory than the team keeps */
+	VAST = 2 << 20,
+	MADE = 3,
 	EARLY = 16,
 	SETTLE = 1500, /* ms: the library leaves its sockets to its helper */
 };
@@ -147,6 +150,9 @@ static void collectives(unsigned n, size_t length)
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT64);
 	static uint64_t one[MUCH / 8], in[2 * MUCH / 8], out[2 * MUCH / 8];
 	const size_t lengths[] = { length, length }, offsets[] = { 0, length };
+	const size_t counts[] = { length / 8, length / 16 };
+	const unsigned ranks[] = { 0, 1 };
+	const struct bcl_blocks blocks = { 2, ranks, lengths, offsets };
 
 	for (unsigned i = 0; i < n; i++) {
 		must(!bcl_barrier(world));
@@ -168,7 +174,38 @@ static void collectives(unsigned n, size_t length)
 				     offsets));
 		must(!bcl_alltoallv(world, in, lengths, offsets, out, lengths,
 				    offsets));
+		must(!bcl_reduce_scatterv(world, in, out, counts, sum));
+		must(!bcl_shift(world, one, out, length, 1));
+		must(!bcl_exchange(world, in, &blocks, out, &blocks));
 	}
+}
+
+static uint8_t huge[VAST];
+
+/* Made before the measurement: inside the node by flags, by messages, and with
+ * scratch memory. */
+static struct bcl_persistent *made[MADE];
+
+static void make(void)
+{
+	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT64);
+	static uint64_t one[MUCH / 8], out[MUCH / 8];
+
+	must(!bcl_allreduce_init(world, one, out, 1, sum, &made[0]));
+	must(!bcl_scan_init(world, one, out, MUCH / 8, sum, &made[1]));
+	must(!bcl_shift_init(world, BCL_IN_PLACE, huge, VAST, 1, &made[2]));
+}
+
+static void persistent(unsigned n)
+{
+	struct bcl_adi_request *request;
+
+	while (n--)
+		for (unsigned i = 0; i < MADE; i++) {
+			must(!bcl_persistent_run(made[i]));
+			must(!bcl_persistent_start(made[i], &request));
+			must(!bcl_adi_wait(adi, &request, NULL));
+		}
 }
 
 /* Make the library allocate its memory for unexpected messages before the
@@ -189,6 +226,7 @@ static void *measure_collectives(void *arg)
 {
 	counting = true;
 	collectives(COLLECTIVES / 10, MUCH);
+	persistent(COLLECTIVES / 100);
 	forbid_calls(SYS_exit, SYS_exit);
 	collectives(COLLECTIVES, 8);
 	collectives(COLLECTIVES, 1000);
@@ -263,6 +301,8 @@ int main(int argc, char **argv)
 	collectives(4, 8);
 	collectives(4, LITTLE);
 	collectives(4, MUCH);
+	make();
+	persistent(4);
 	come_early(8);
 	come_early(1000);
 	come_early(LITTLE);
@@ -284,6 +324,8 @@ int main(int argc, char **argv)
 		       bcl_adi_rank(adi), TRIPS, (unsigned long long)sent);
 	/* one frame per message: most acknowledgements travel in a message */
 	must(sending ? sent >= TRIPS && sent < TRIPS + TRIPS / 20 : !sent);
+	for (unsigned i = 0; i < MADE; i++)
+		bcl_persistent_free(made[i]);
 	bcl_team_free(world);
 	bcl_adi_close(adi);
 	return 0;

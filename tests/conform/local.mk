@@ -17,11 +17,11 @@ count_scripts = %D%/boot.sh %D%/card-cost.sh %D%/cost.sh %D%/ctl.sh %D%/dissecto
 lone_tests += $(count_scripts)
 dist_check_SCRIPTS += $(call_scripts) $(count_scripts)
 
-check_PROGRAMS += %D%/adi %D%/adi-cost
+check_PROGRAMS += %D%/adi %D%/adi-cost %D%/coll-cost
 %C%_adi_SOURCES = %D%/adi.c $(adi_traffic)
 system_tests += %D%/adi.sh
-lone_tests += %D%/adi-cost.sh
-dist_check_SCRIPTS += %D%/adi.sh %D%/adi-cost.sh
+lone_tests += %D%/adi-cost.sh %D%/coll-cost.sh
+dist_check_SCRIPTS += %D%/adi.sh %D%/adi-cost.sh %D%/coll-cost.sh
 
 check_PROGRAMS += %D%/beyond_4_gb
 system_tests += %D%/beyond_4_gb

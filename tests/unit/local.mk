@@ -152,16 +152,21 @@ unit_tests += %D%/test_adi_keepalive %D%/test_adi_close %D%/test_card_nodes \
 %C%_test_sim_shm_LDADD = libsim.la $(LDADD)
 
 # Collectives over a job of threads: coll_mock.h
-coll_cases = %D%/coll_cases.c %D%/coll_cases.h
+coll_cases = %D%/coll_case.c %D%/coll_case.h %D%/coll_cases.c %D%/coll_cases.h \
+	%D%/coll_moves.c %D%/coll_sums.c
 coll_mock = $(coll_cases) %D%/coll_mock.c %D%/coll_mock.h
 coll_mock_libs = libcollectives.la libtransport.la libnicfw.la \
 	$(HWLOC_LIBS) $(CHECK_LIBS)
-unit_tests += %D%/test_alltoallv %D%/test_collectives %D%/test_schedule %D%/test_select \
-	%D%/test_team
+unit_tests += %D%/test_alltoallv %D%/test_collectives %D%/test_exchange \
+	%D%/test_persistent %D%/test_schedule %D%/test_select %D%/test_team
 %C%_test_alltoallv_SOURCES = %D%/test_alltoallv.c $(coll_mock)
 %C%_test_alltoallv_LDADD = $(coll_mock_libs)
 %C%_test_collectives_SOURCES = %D%/test_collectives.c $(coll_mock)
 %C%_test_collectives_LDADD = $(coll_mock_libs)
+%C%_test_exchange_SOURCES = %D%/test_exchange.c $(coll_mock)
+%C%_test_exchange_LDADD = $(coll_mock_libs)
+%C%_test_persistent_SOURCES = %D%/test_persistent.c $(coll_mock)
+%C%_test_persistent_LDADD = $(coll_mock_libs)
 %C%_test_schedule_SOURCES = %D%/test_schedule.c $(coll_mock)
 %C%_test_schedule_LDADD = $(coll_mock_libs)
 %C%_test_select_SOURCES = %D%/test_select.c $(coll_mock)

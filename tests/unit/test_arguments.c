@@ -37,6 +37,7 @@ static struct {
 	struct bcl_memory *memory;
 	struct bcl_peer *peer;	   /* the port's peer for itself */
 	struct bcl_peer *job_peer; /* rank 0, of the job's port */
+	struct bcl_persistent *operation;
 	struct bcl_port *port;
 	struct bcl_team *team;
 	uint8_t key[BCL_KEY_MAX], token[BCL_KEY_MAX], address[BCL_ADDRESS_MAX];
@@ -54,6 +55,7 @@ static struct {
 	struct bcl_context *context;
 	struct bcl_memory *memory;
 	struct bcl_peer *peer;
+	struct bcl_persistent *operation;
 	struct bcl_port *port;
 	struct bcl_team *team;
 	struct bcl_event event;
@@ -77,6 +79,12 @@ static const struct bcl_context_options flags = { .struct_size = sizeof(flags),
 						  .flags = 0x80 };
 static unsigned self[1], other[1] = { 99 };
 static size_t lengths[8], offsets[8];
+static const size_t counts[8] = { 1, 1 }, eight[1] = { 8 };
+/* A block for the only rank of a team, and one for a rank that does not
+ * exist. */
+static const unsigned only[1];
+static const struct bcl_blocks mine = { 1, only, eight, offsets };
+static const struct bcl_blocks strange = { 1, other, eight, offsets };
 
 static enum bcl_status carry_send(void *arg, unsigned rank, const void *data,
 				  size_t length)
@@ -246,6 +254,33 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	S(bcl_iallgather, 4, 0, 0, bcl_iallgather(T, P(2, B), 8, P(3, B + 64), P(4, Q))) \
 	S(bcl_ialltoall, 4, 0, 0, bcl_ialltoall(T, P(2, B), P(3, B + 64), 8, P(4, Q))) \
 	S(bcl_ialltoallv, 6, 2, 0, bcl_ialltoallv(T, B, P(2, lengths), P(3, offsets), B + 64, P(4, lengths), P(5, offsets), P(6, Q))) \
+	S(bcl_reduce_scatterv, 5, 0, 0, bcl_reduce_scatterv(T, P(2, B), P(3, B + 64), P(4, counts), P(5, SUM))) \
+	S(bcl_ireduce_scatterv, 6, 0, 0, bcl_ireduce_scatterv(T, P(2, B), P(3, B + 64), P(4, counts), P(5, SUM), P(6, Q))) \
+	S(bcl_shift, 3, 0, 0, bcl_shift(T, P(2, B), P(3, B + 64), 8, 1)) \
+	S(bcl_ishift, 4, 0, 0, bcl_ishift(T, P(2, B), P(3, B + 64), 8, 1, P(4, Q))) \
+	S(bcl_exchange, 5, 0, 1, bcl_exchange(T, P(2, B), P(3, V(1, &mine, &strange)), P(4, B + 64), P(5, &mine))) \
+	S(bcl_iexchange, 6, 0, 1, bcl_iexchange(T, P(2, B), P(3, V(1, &mine, &strange)), P(4, B + 64), P(5, &mine), P(6, Q))) \
+	S(bcl_barrier_init, 2, 0, 0, bcl_barrier_init(T, P(2, &got.operation))) \
+	S(bcl_broadcast_init, 3, 0, 1, bcl_broadcast_init(T, P(2, B), 8, V(1, 0, 99), P(3, &got.operation))) \
+	S(bcl_reduce_init, 5, 0, 2, bcl_reduce_init(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), V(2, my.rank, 99), P(5, &got.operation))) \
+	S(bcl_gatherv_init, 4, 2, 1, bcl_gatherv_init(T, B, 0, B + 64, P(2, lengths), P(3, offsets), V(1, my.rank, 99), P(4, &got.operation))) \
+	S(bcl_scatterv_init, 4, 2, 1, bcl_scatterv_init(T, B, P(2, lengths), P(3, offsets), B + 64, 0, V(1, my.rank, 99), P(4, &got.operation))) \
+	S(bcl_allgatherv_init, 4, 2, 0, bcl_allgatherv_init(T, B, 0, B + 64, P(2, lengths), P(3, offsets), P(4, &got.operation))) \
+	S(bcl_reduce_scatter_init, 5, 0, 1, bcl_reduce_scatter_init(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, &got.operation))) \
+	S(bcl_scan_init, 5, 0, 1, bcl_scan_init(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, &got.operation))) \
+	S(bcl_exscan_init, 5, 0, 1, bcl_exscan_init(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, &got.operation))) \
+	S(bcl_allreduce_init, 5, 0, 1, bcl_allreduce_init(T, P(2, B), P(3, B + 64), V(1, 1, SIZE_MAX), P(4, SUM), P(5, &got.operation))) \
+	S(bcl_gather_init, 4, 0, 1, bcl_gather_init(T, P(2, B), 8, P(3, B + 64), V(1, my.rank, 99), P(4, &got.operation))) \
+	S(bcl_scatter_init, 4, 0, 1, bcl_scatter_init(T, P(2, B), P(3, B + 64), 8, V(1, my.rank, 99), P(4, &got.operation))) \
+	S(bcl_allgather_init, 4, 0, 0, bcl_allgather_init(T, P(2, B), 8, P(3, B + 64), P(4, &got.operation))) \
+	S(bcl_alltoall_init, 4, 0, 0, bcl_alltoall_init(T, P(2, B), P(3, B + 64), 8, P(4, &got.operation))) \
+	S(bcl_alltoallv_init, 6, 2, 0, bcl_alltoallv_init(T, B, P(2, lengths), P(3, offsets), B + 64, P(4, lengths), P(5, offsets), P(6, &got.operation))) \
+	S(bcl_reduce_scatterv_init, 6, 0, 0, bcl_reduce_scatterv_init(T, P(2, B), P(3, B + 64), P(4, counts), P(5, SUM), P(6, &got.operation))) \
+	S(bcl_shift_init, 4, 0, 0, bcl_shift_init(T, P(2, B), P(3, B + 64), 8, 1, P(4, &got.operation))) \
+	S(bcl_exchange_init, 6, 0, 1, bcl_exchange_init(T, P(2, B), P(3, V(1, &mine, &strange)), P(4, B + 64), P(5, &mine), P(6, &got.operation))) \
+	S(bcl_persistent_run, 1, 0, 0, bcl_persistent_run(P(1, my.operation))) \
+	S(bcl_persistent_start, 2, 0, 0, bcl_persistent_start(P(1, my.operation), P(2, Q))) \
+	N(bcl_persistent_free, 0, 1, 0, (bcl_persistent_free(forked ? my.operation : NULL), true)) \
 	S(bcl_carrier_open, 2, 0, 1, bcl_carrier_open(P(1, V(1, &my.carry, &no_carry)), P(2, &got.carrier))) \
 	N(bcl_carrier_close, 0, 1, 0, (bcl_carrier_close(forked ? my.carrier : NULL), true)) \
 	S(bcl_carrier_barrier, 1, 1, 0, bcl_carrier_barrier(P(1, my.carrier), NULL)) \
@@ -412,6 +447,7 @@ static void become(unsigned rank)
 	self[0] = rank;
 	need_equal(bcl_adi_open(NULL, &my.adi), BCL_OK);
 	need_equal(bcl_team_world(my.adi, &my.team), BCL_OK);
+	need_equal(bcl_barrier_init(my.team, &my.operation), BCL_OK);
 	my.context = bcl_adi_context(my.adi);
 	need_equal(bcl_adi_peer(my.adi, 0, &my.job_peer), BCL_OK);
 	need_equal(bcl_port_open(my.context, NULL, &my.port), BCL_OK);
@@ -455,6 +491,7 @@ static void check_rank(void)
 		n = bcl_team_size(my.team);
 		need_equal(sum, n * (n - 1) / 2 + i * n);
 		need_equal(bcl_barrier(my.team), BCL_OK);
+		need_equal(bcl_persistent_run(my.operation), BCL_OK);
 	}
 	word = 42;
 	need_equal(bcl_adi_send(my.adi, &word, 8, R, 5, 1), BCL_OK);
@@ -477,6 +514,7 @@ static void leave(void)
 	bcl_carrier_close(my.carrier);
 	bcl_memory_release(my.memory);
 	bcl_port_close(my.port);
+	bcl_persistent_free(my.operation);
 	bcl_team_free(my.team);
 	bcl_adi_close(my.adi);
 }

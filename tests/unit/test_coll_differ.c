@@ -59,12 +59,20 @@ static enum bcl_status call(struct bcl_team *team, enum bcl_operation operation,
 			    size_t length)
 {
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT32);
-	size_t lengths[RANKS_MAX], offsets[RANKS_MAX];
+	size_t lengths[RANKS_MAX], offsets[RANKS_MAX], counts[RANKS_MAX];
+	static const unsigned ranks[RANKS_MAX] = { 0, 1, 2, 3 };
+	const struct bcl_blocks blocks = {
+		.n = bcl_team_size(team),
+		.ranks = ranks,
+		.lengths = lengths,
+		.offsets = offsets,
+	};
 	unsigned i;
 
 	for (i = 0; i < RANKS_MAX; i++) {
 		lengths[i] = length;
 		offsets[i] = i * length;
+		counts[i] = length / 4;
 	}
 	switch (operation) {
 	case BCL_OPERATION_BROADCAST:
@@ -96,6 +104,12 @@ static enum bcl_status call(struct bcl_team *team, enum bcl_operation operation,
 		return bcl_scatterv(team, out, lengths, offsets, in, length, 0);
 	case BCL_OPERATION_ALLGATHERV:
 		return bcl_allgatherv(team, out, length, in, lengths, offsets);
+	case BCL_OPERATION_REDUCE_SCATTERV:
+		return bcl_reduce_scatterv(team, out, in, counts, sum);
+	case BCL_OPERATION_SHIFT:
+		return bcl_shift(team, out, in, length, 1);
+	case BCL_OPERATION_EXCHANGE:
+		return bcl_exchange(team, out, &blocks, in, &blocks);
 	default: /* a barrier has no length: ranks of other lengths broadcast */
 		return length == all_lengths[0].usual
 			       ? bcl_barrier(team)
@@ -117,6 +131,7 @@ static size_t room(const struct bcl_team *team, enum bcl_operation operation,
 	case BCL_OPERATION_ALLTOALL:
 	case BCL_OPERATION_ALLTOALLV:
 	case BCL_OPERATION_ALLGATHERV:
+	case BCL_OPERATION_EXCHANGE:
 		return team->size * length;
 	case BCL_OPERATION_EXSCAN:
 		return team->rank ? length : 0;

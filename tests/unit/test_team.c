@@ -514,6 +514,14 @@ static enum bcl_status call_one(struct bcl_team *team,
 				size_t *lengths)
 {
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT32);
+	static const size_t counts[] = { 700, 300, 0, 600, 500 };
+	static const unsigned ranks[] = { 0, 1, 2, 3, 4 };
+	const struct bcl_blocks blocks = {
+		.n = bcl_team_size(team),
+		.ranks = ranks,
+		.lengths = lengths,
+		.offsets = lengths + 8,
+	};
 
 	switch (operation) {
 	case BCL_OPERATION_BROADCAST:
@@ -548,6 +556,12 @@ static enum bcl_status call_one(struct bcl_team *team,
 	case BCL_OPERATION_ALLGATHERV:
 		return bcl_allgatherv(team, send, 3000, receive, lengths,
 				      lengths + 8);
+	case BCL_OPERATION_REDUCE_SCATTERV:
+		return bcl_reduce_scatterv(team, send, receive, counts, sum);
+	case BCL_OPERATION_SHIFT:
+		return bcl_shift(team, send, receive, 3000, 1);
+	case BCL_OPERATION_EXCHANGE:
+		return bcl_exchange(team, send, &blocks, receive, &blocks);
 	default:
 		return bcl_barrier(team);
 	}
@@ -562,7 +576,8 @@ static bool is_mutual(enum bcl_operation operation)
 	       operation == BCL_OPERATION_ALLTOALL ||
 	       operation == BCL_OPERATION_ALLTOALLV ||
 	       operation == BCL_OPERATION_REDUCE_SCATTER ||
-	       operation == BCL_OPERATION_ALLGATHERV;
+	       operation == BCL_OPERATION_ALLGATHERV ||
+	       operation == BCL_OPERATION_EXCHANGE;
 }
 
 static void lose_one(struct job *job, struct bcl_team *world)

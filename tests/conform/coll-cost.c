@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Short collective operations of two ranks of a host, for coll-cost.sh to count
+ * instructions. Rank 0 calls each operation from measured(), once rank 1 has
+ * done its part, so that rank 0 never waits there.
+ * Usage: coll-cost allreduce|barrier plain|persistent N
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/flags.h"
+#include "collectives/team.h"
+#include "tests/unit/need.h"
+#include "transport/boot/fork.h"
+
+static uint64_t one = 1, sum;
+static const struct bcl_reduction *add;
+
+static enum bcl_status allreduce(struct bcl_team *team)
+{
+	return bcl_allreduce(team, &one, &sum, 1, add);
+}
+
+static enum bcl_status allreduce_init(struct bcl_team *team,
+				      struct bcl_persistent **operation)
+{
+	return bcl_allreduce_init(team, &one, &sum, 1, add, operation);
+}
+
+static const struct operation {
+	const char *name;
+	enum bcl_status (*call)(struct bcl_team *team);
+	enum bcl_status (*init)(struct bcl_team *team,
+				struct bcl_persistent **operation);
+} operations[] = {
+	{ "allreduce", allreduce, allreduce_init },
+	{ "barrier", bcl_barrier, bcl_barrier_init },
+};
+
+static const struct operation *chosen;
+static bool persists;
+static unsigned rounds;
+
+/* The other member writes in the next phase. */
+static void await_other(const struct bcl_team *team)
+{
+	while (!bcl_flag_arrived(&team->node, 1, team->node.phase + 1, 0))
+		sched_yield();
+}
+
+static void __attribute__((noinline)) measured(struct bcl_team *team)
+{
+	need_equal(chosen->call(team), BCL_OK);
+}
+
+static void __attribute__((noinline))
+measured_run(struct bcl_persistent *operation)
+{
+	need_equal(bcl_persistent_run(operation), BCL_OK);
+}
+
+static int rank_of(unsigned rank, void *argument)
+{
+	struct bcl_persistent *operation;
+	struct bcl_team *team;
+	struct bcl_adi *adi;
+
+	(void)argument;
+	need_equal(bcl_adi_open(NULL, &adi), BCL_OK);
+	need_equal(bcl_team_world(adi, &team), BCL_OK);
+	add = bcl_reduction(BCL_SUM, BCL_UINT64);
+	need_equal(chosen->init(team, &operation), BCL_OK);
+	/* rank 0 must not have to wake rank 1 */
+	team->can_sleep = false;
+	for (unsigned i = 0; i < rounds; i++) {
+		if (rank) {
+			need_equal(chosen->call(team), BCL_OK);
+			continue;
+		}
+		await_other(team);
+		if (persists)
+			measured_run(operation);
+		else
+			measured(team);
+	}
+	bcl_persistent_free(operation);
+	bcl_team_free(team);
+	bcl_adi_close(adi);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	need_equal(argc, 4);
+	for (unsigned i = 0; i < sizeof(operations) / sizeof(*operations); i++)
+		if (!strcmp(argv[1], operations[i].name))
+			chosen = &operations[i];
+	need(chosen);
+	persists = !strcmp(argv[2], "persistent");
+	rounds = (unsigned)atoi(argv[3]);
+	return bcl_boot_job_run(2, rank_of, NULL) != 0;
+}

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Instructions of a short collective operation inside a host, at a rank that
+# need not wait: a persistent operation takes fewer than the same call. The bars
+# leave room for another compiler.
+set -euo pipefail
+. "${abs_top_srcdir:?}/tests/conform/instructions.bash" coll-cost
+export BCL_RAILS=none BCL_HELPER=0
+unset PMI_FD PMI_PORT PMIX_RANK BCL_NODE
+rounds=640
+
+# each OPERATION FORM: instructions of an operation, the sum over all processes
+each() {
+	local count total=0
+	while read -r count; do
+		total=$((total + count))
+	done < <(collected '--toggle-collect=measured*' "$1" "$2" $rounds)
+	echo $((total / rounds))
+}
+
+failed=0
+# compare OPERATION BAR PERSISTENT-BAR
+compare() {
+	local plain persistent
+	plain=$(each "$1" plain)
+	persistent=$(each "$1" persistent)
+	echo "$1: $plain instructions, at most $2;" \
+		"persistent: $persistent, at most $3"
+	((plain <= $2 && persistent <= $3)) || failed=1
+	((persistent > 20 && persistent < plain)) || failed=1
+}
+compare barrier 190 175
+compare allreduce 315 280
+exit $failed
