@@ -204,7 +204,7 @@ static void build_flat_doubling(struct bcl_schedule *schedule,
 			call->length, call->reduction);
 }
 
-/* Reduce each block at its owner (reduce_scatter.c), then send the blocks
+/* Reduce each block at its owner (reduce_blocks.c), then send the blocks
  * around the ring (ring.c). */
 static void build_ring(struct bcl_schedule *schedule,
 		       const struct bcl_call *call, unsigned parameter)

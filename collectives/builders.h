@@ -242,7 +242,7 @@ void bcl_build_pairs(struct bcl_schedule *schedule,
 		     const struct bcl_group *group, const unsigned char *send,
 		     unsigned char *receive, size_t length, bool by_rank);
 /*
- * reduce_scatter.c: member i of the group gets the reduction of block i of the
+ * reduce_blocks.c: member i of the group gets the reduction of block i of the
  * vector (bcl_block_begin()) in `result`, and `result` may be that block of
  * `send`.
  */
@@ -250,6 +250,11 @@ void bcl_build_reduce_scatter(struct bcl_schedule *schedule,
 			      const struct bcl_group *group, const void *send,
 			      void *result, size_t length,
 			      const struct bcl_reduction *reduction);
+/* The same with blocks that begin at these bytes; begin[size]: the end. */
+void bcl_build_reduce_scatterv(struct bcl_schedule *schedule,
+			       const struct bcl_group *group, const void *send,
+			       void *result, const size_t *begin,
+			       const struct bcl_reduction *reduction);
 
 /* Offset in bytes of block i of the n blocks of a vector. Blocks begin at whole
  * elements. i = n: the end of the vector. */

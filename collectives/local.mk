@@ -62,6 +62,7 @@ libcollectives_la_SOURCES = \
 	%D%/radix.c \
 	%D%/radix.h \
 	%D%/reduce.c \
+	%D%/reduce_blocks.c \
 	%D%/reduce_scatter.c \
 	%D%/reorder.c \
 	%D%/ring.c \
