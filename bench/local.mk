@@ -10,7 +10,8 @@ bin_PROGRAMS += %D%/bcl-perf
 %C%_bcl_perf_SOURCES = $(perf_engine) \
 	%D%/perf.c %D%/perf_launch.c %D%/perf_report.c %D%/perf_report.h \
 	%D%/perf_rank.c %D%/perf_rank.h %D%/perf_message.c %D%/perf_bulk.c \
-	%D%/perf_loggp.c %D%/perf_collective.c %D%/perf_wait.c $(ref_frame)
+	%D%/perf_loggp.c %D%/perf_collective.c \
+	%D%/perf_call.c %D%/perf_call.h %D%/perf_wait.c $(ref_frame)
 %C%_bcl_perf_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 %C%_bcl_perf_LDADD = $(LDADD) -lm
 
