@@ -16,7 +16,8 @@ bin_PROGRAMS += %D%/bcl-perf
 %C%_bcl_perf_LDADD = $(LDADD) -lm
 
 # MPICH on ch3:bcl beside other MPIs, whose compilers compile the rank
-EXTRA_DIST += %D%/mpi-compare %D%/mpi/counts.c %D%/mpi/rank.c
+EXTRA_DIST += %D%/mpi-compare %D%/mpi/counts.c %D%/mpi/rank.c %D%/mpi/loop.c \
+	%D%/mpi/loop.h %D%/mpi/collective.c %D%/mpi/collective.h %D%/mpi/coll.c
 
 # PVM's own routes beside the glue
 EXTRA_DIST += %D%/pvm-compare %D%/pvm/bars.awk
