@@ -29,5 +29,13 @@ endif
 # What both make of their samples
 EXTRA_DIST += %D%/compare/report.awk %D%/compare/report.bash
 
+# A page of what the programs above have left in the build directory
+EXTRA_DIST += %D%/report %D%/compare/chart.awk %D%/compare/page.awk \
+	%D%/compare/page.css %D%/compare/perf.awk
+bench-report:
+	$(srcdir)/bench/report --output=bench-report . mpi-compare \
+		mpi-collectives pvm-compare
+.PHONY: bench-report
+
 # Published figures, held against a simulated cluster
 EXTRA_DIST += %D%/published.csv %D%/reproduce %D%/results
