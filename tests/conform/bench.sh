@@ -35,7 +35,7 @@ cat >build/mpich/install/bin/mpicc <<'END'
 cat >"${*: -1}" <<'RANK'
 #!/bin/bash
 for cell; do
-	[[ $cell != gather:1024 ]] || exit 3
+	[[ $cell != gather:1024 ]] || { echo '=   EXIT CODE: 3'; exit 3; }
 	echo "${cell%:*} ${cell#*:} 2.5 us"
 done
 RANK
@@ -60,6 +60,7 @@ has '--collectives ' said
 # all operations of all lengths, in two rounds, but for the one that fails
 operations=$(grep -c '^inside [a-z_]* [0-9]* us bcl 2.5$' run/samples)
 ((operations == 2 * (1 + 4 * 15 - 1))) || fail "$operations operations"
+! grep -q '=' run/samples || fail 'a line that is no sample'
 ! grep -q ' gather 1024 ' run/samples || fail 'an operation that failed'
 has '^inside bcl has no gather:1024 \(failed\)$' run/mpi.txt
 "$bench/mpi-compare" --collectives --built --add --only=inside --rounds=1 \
