@@ -10,12 +10,14 @@ bin_PROGRAMS += %D%/bcl-perf
 %C%_bcl_perf_SOURCES = $(perf_engine) \
 	%D%/perf.c %D%/perf_launch.c %D%/perf_report.c %D%/perf_report.h \
 	%D%/perf_rank.c %D%/perf_rank.h %D%/perf_message.c %D%/perf_bulk.c \
-	%D%/perf_loggp.c %D%/perf_collective.c %D%/perf_wait.c $(ref_frame)
+	%D%/perf_loggp.c %D%/perf_collective.c \
+	%D%/perf_call.c %D%/perf_call.h %D%/perf_wait.c $(ref_frame)
 %C%_bcl_perf_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 %C%_bcl_perf_LDADD = $(LDADD) -lm
 
 # MPICH on ch3:bcl beside other MPIs, whose compilers compile the rank
-EXTRA_DIST += %D%/mpi-compare %D%/mpi/counts.c %D%/mpi/rank.c
+EXTRA_DIST += %D%/mpi-compare %D%/mpi/counts.c %D%/mpi/rank.c %D%/mpi/loop.c \
+	%D%/mpi/loop.h %D%/mpi/collective.c %D%/mpi/collective.h %D%/mpi/coll.c
 
 # PVM's own routes beside the glue
 EXTRA_DIST += %D%/pvm-compare %D%/pvm/bars.awk
@@ -26,6 +28,14 @@ endif
 
 # What both make of their samples
 EXTRA_DIST += %D%/compare/report.awk %D%/compare/report.bash
+
+# A page of what the programs above have left in the build directory
+EXTRA_DIST += %D%/report %D%/compare/chart.awk %D%/compare/page.awk \
+	%D%/compare/page.css %D%/compare/perf.awk
+bench-report:
+	$(srcdir)/bench/report --output=bench-report . mpi-compare \
+		mpi-collectives pvm-compare
+.PHONY: bench-report
 
 # Published figures, held against a simulated cluster
 EXTRA_DIST += %D%/published.csv %D%/reproduce %D%/results

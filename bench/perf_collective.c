@@ -7,72 +7,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/perf_call.h"
 #include "bench/perf_rank.h"
 
 enum {
 	ITERATIONS = 200,
 	BYTES_PER_SAMPLE = 4 << 20,
 	ITERATIONS_MIN = 8,
-};
-
-struct call {
-	struct bcl_team *team;
-	size_t size;
-	unsigned int root;
-	unsigned char *send, *receive; /* `size` bytes for each rank */
-	const struct bcl_reduction *sum;
-};
-
-static enum bcl_status barrier(const struct call *c)
-{
-	return bcl_barrier(c->team);
-}
-
-static enum bcl_status broadcast(const struct call *c)
-{
-	return bcl_broadcast(c->team, c->send, c->size, c->root);
-}
-
-static enum bcl_status reduce(const struct call *c)
-{
-	return bcl_reduce(c->team, c->send, c->receive,
-			  c->size / sizeof(double), c->sum, c->root);
-}
-
-static enum bcl_status allreduce(const struct call *c)
-{
-	return bcl_allreduce(c->team, c->send, c->receive,
-			     c->size / sizeof(double), c->sum);
-}
-
-static enum bcl_status gather(const struct call *c)
-{
-	return bcl_gather(c->team, c->send, c->size, c->receive, c->root);
-}
-
-static enum bcl_status scatter(const struct call *c)
-{
-	return bcl_scatter(c->team, c->send, c->receive, c->size, c->root);
-}
-
-static enum bcl_status allgather(const struct call *c)
-{
-	return bcl_allgather(c->team, c->send, c->size, c->receive);
-}
-
-static enum bcl_status alltoall(const struct call *c)
-{
-	return bcl_alltoall(c->team, c->send, c->receive, c->size);
-}
-
-static const struct {
-	const char *name;
-	enum bcl_status (*run)(const struct call *call);
-} calls[] = {
-	{ "barrier", barrier },	    { "broadcast", broadcast },
-	{ "reduce", reduce },	    { "allreduce", allreduce },
-	{ "gather", gather },	    { "scatter", scatter },
-	{ "allgather", allgather }, { "alltoall", alltoall },
 };
 
 /* Computes for `ns` ns of this process's CPU time, even if the CPU
@@ -126,35 +67,45 @@ static size_t batch_of(const struct perf_rank *rank, size_t size)
 				    : n;
 }
 
-/* Allocates buffers for all ranks' blocks; the next round reuses them. */
-static void make_buffers(const struct perf_rank *rank, struct call *call)
+/* Allocates buffers and arrays for all ranks' blocks; the next round reuses
+ * them. */
+static void make_buffers(const struct perf_rank *rank, struct perf_call *call)
 {
-	size_t room = (call->size + REF_LINE) * (size_t)rank->size;
+	size_t ranks = (size_t)rank->size, i;
+	size_t room = (call->size + REF_LINE) * ranks;
 	static unsigned char *buffer;
+	static size_t *arrays;
 
 	buffer = realloc(buffer, 2 * room);
-	if (!buffer)
+	arrays = realloc(arrays, 2 * ranks * sizeof(*arrays));
+	if (!buffer || !arrays)
 		ref_exit(rank->ref, 1, "no memory for %zu bytes", 2 * room);
 	/* Zeros are valid doubles, whatever ran before. */
 	memset(buffer, 0, 2 * room);
+	for (i = 0; i < ranks; i++) {
+		arrays[i] = call->size;
+		arrays[ranks + i] = i * call->size;
+	}
 	call->send = buffer;
 	call->receive = buffer + room;
+	call->lengths = arrays;
+	call->offsets = arrays + ranks;
 }
 
 size_t perf_collective(struct perf_rank *rank)
 {
 	const char *name = ref_string(rank->ref, "call");
+	perf_call_function *function = perf_call_find(name);
 	size_t samples = ref_number(rank->ref, "samples"), s;
-	size_t late = ref_number(rank->ref, "late"), i, which;
-	struct call call = { .team = rank->team,
-			     .size = ref_number(rank->ref, "size"),
-			     .sum = bcl_reduction(BCL_SUM, BCL_DOUBLE) };
+	size_t late = ref_number(rank->ref, "late"), i;
+	struct perf_call call = { .team = rank->team,
+				  .size = ref_number(rank->ref, "size"),
+				  .sum = bcl_reduction(BCL_SUM, BCL_DOUBLE) };
 	size_t batch = batch_of(rank, call.size);
 	unsigned int seed = 1;
 
-	for (which = 0; strcmp(calls[which].name, name);)
-		if (++which == sizeof(calls) / sizeof(*calls))
-			ref_exit(rank->ref, 1, "call=%s is unknown", name);
+	if (!function)
+		ref_exit(rank->ref, 1, "call=%s is unknown", name);
 	make_buffers(rank, &call);
 	for (s = 0; s <= samples; s++) {
 		uint64_t start = ref_now(), ideal = 0;
@@ -163,7 +114,7 @@ size_t perf_collective(struct perf_rank *rank)
 		for (i = 0; i < batch; i++) {
 			if (late)
 				ideal += be_late(rank, late, &seed);
-			perf_must(rank, calls[which].run(&call), name);
+			perf_must(rank, function(&call), name);
 			if (++call.root == (unsigned int)rank->size)
 				call.root = 0;
 		}

@@ -2,25 +2,23 @@
 /*
  * A rank of a job that measures an MPI, compiled by the mpicc of this MPI.
  * bench/mpi-compare starts the ranks: rank TEST[:BYTES[,BYTES]...]..., where a
- * test is one of the table below. Rank 0 prints lines of test, bytes, value and
- * unit. Rank i of the first half of the job exchanges messages with rank i of
- * the second half; rates and bandwidths are sums over these pairs.
+ * test is one of the table below or of collective.c. Rank i of the first half
+ * of the job exchanges messages with rank i of the second half; rates and
+ * bandwidths are sums over these pairs.
  */
-#define _GNU_SOURCE
 #include <mpi.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "collective.h"
 
 enum {
 	WINDOW = 64,		 /* messages in flight */
 	WINDOW_BYTES = 16 << 20, /* bytes in flight, at most */
-	LONGEST = 4 << 20,	 /* bytes of a message */
+	MESSAGE_TESTS = 4,
+	MOST_TESTS = 32,
 };
-
-static const double ENOUGH = 0.015; /* s: least time of a batch */
 
 static int rank, size, partner, first;
 static char *buffer, *room; /* LONGEST bytes each */
@@ -101,85 +99,12 @@ static void stream_both(long n, int bytes)
 	}
 }
 
-static void barrier(long n, int bytes)
-{
-	(void)bytes;
-	for (; n; n--)
-		MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* Each broadcast has another root, so that no rank runs ahead. */
-static void bcast(long n, int bytes)
-{
-	for (; n; n--)
-		MPI_Bcast(buffer, bytes, MPI_CHAR, (int)(n % size),
-			  MPI_COMM_WORLD);
-}
-
-static void allreduce(long n, int bytes)
-{
-	for (; n; n--)
-		MPI_Allreduce(buffer, room, bytes / (int)sizeof(double),
-			      MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-}
-
-/* `bytes` bytes to each rank. */
-static void alltoall(long n, int bytes)
-{
-	for (; n; n--)
-		MPI_Alltoall(buffer, bytes, MPI_CHAR, room, bytes, MPI_CHAR,
-			     MPI_COMM_WORLD);
-}
-
-/* `bytes` bytes of each rank. */
-static void allgather(long n, int bytes)
-{
-	for (; n; n--)
-		MPI_Allgather(buffer, bytes, MPI_CHAR, room, bytes, MPI_CHAR,
-			      MPI_COMM_WORLD);
-}
-
-/* Each reduction has another root. */
-static void reduce(long n, int bytes)
-{
-	for (; n; n--)
-		MPI_Reduce(buffer, room, bytes / (int)sizeof(double),
-			   MPI_DOUBLE, MPI_SUM, (int)(n % size),
-			   MPI_COMM_WORLD);
-}
-
-/* ---- measuring ---------------------------------------------------------- */
-
-/* Returns the seconds of one operation. */
-static double time_operation(void (*batch)(long n, int bytes), int bytes)
-{
-	double taken;
-	long n = 1;
-
-	batch(1, bytes);
-	for (;;) {
-		MPI_Barrier(MPI_COMM_WORLD);
-		taken = -MPI_Wtime();
-		batch(n, bytes);
-		taken += MPI_Wtime();
-		MPI_Bcast(&taken, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-		if (taken >= ENOUGH)
-			return taken / (double)n;
-		n = taken > ENOUGH / 64 ? (long)(1.2 * n * ENOUGH / taken) + 1
-					: 64 * n;
-	}
-}
+/* ---- figures ------------------------------------------------------------ */
 
 static double one_way_us(double seconds, int bytes)
 {
 	(void)bytes;
 	return seconds / 2 * 1e6;
-}
-
-static double in_us(double seconds, int bytes)
-{
-	(void)bytes;
-	return seconds * 1e6;
 }
 
 static double million_messages(double seconds, int bytes)
@@ -197,97 +122,98 @@ static double gigabytes_both(double seconds, int bytes)
 	return 2 * gigabytes(seconds, bytes);
 }
 
-static const struct test {
-	const char *name;
-	void (*batch)(long n, int bytes);
-	double (*figure)(double seconds, int bytes);
-	const char *unit;
-	const char *lengths; /* unless the command names others */
-} tests[] = {
-	{ "latency", latency, one_way_us, "us",
-	  "0,8,64,512,1024,2048,4096,16384,65536,262144,1048576,4194304" },
-	{ "rate", stream, million_messages, "M/s", "8" },
-	{ "bandwidth", stream, gigabytes, "GB/s",
-	  "1024,2048,4096,8192,16384,65536,262144,1048576,4194304" },
-	{ "both", stream_both, gigabytes_both, "GB/s", "65536,1048576" },
-	{ "barrier", barrier, in_us, "us", "0" },
-	{ "bcast", bcast, in_us, "us", "8" },
-	{ "allreduce", allreduce, in_us, "us", "8" },
-	{ "allgather", allgather, in_us, "us", "65536" },
-	{ "reduce", reduce, in_us, "us", "65536" },
-	{ "alltoall", alltoall, in_us, "us", "65536" },
+static const struct test message_tests[MESSAGE_TESTS] = {
+	{ .name = "latency",
+	  .batch = latency,
+	  .figure = one_way_us,
+	  .lengths = "0,8,64,512,1024,2048,4096,16384,65536,262144,1048576,"
+		     "4194304" },
+	{ .name = "rate",
+	  .batch = stream,
+	  .figure = million_messages,
+	  .unit = "M/s",
+	  .lengths = "8" },
+	{ .name = "bandwidth",
+	  .batch = stream,
+	  .figure = gigabytes,
+	  .unit = "GB/s",
+	  .lengths = "1024,2048,4096,8192,16384,65536,262144,1048576,4194304" },
+	{ .name = "both",
+	  .batch = stream_both,
+	  .figure = gigabytes_both,
+	  .unit = "GB/s",
+	  .lengths = "65536,1048576" },
 };
 
-static void measure(const struct test *test, const char *lengths)
+/* ---- the job ---------------------------------------------------------------
+ */
+
+static void wait_for_all(void)
 {
-	char *end;
-
-	for (;; lengths = end + 1) {
-		int bytes = (int)strtol(lengths, &end, 10);
-		double seconds = time_operation(test->batch, bytes);
-
-		if (rank == 0)
-			printf("%s %d %.6g %s\n", test->name, bytes,
-			       test->figure(seconds, bytes), test->unit);
-		if (*end != ',')
-			return;
-	}
+	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Measures TEST[:BYTES[,BYTES]...]. */
-static void measure_argument(const char *argument)
+static double slowest(double seconds)
 {
-	size_t n = strcspn(argument, ":");
-	unsigned i;
+	double most;
 
-	for (i = 0; i < sizeof(tests) / sizeof(*tests); i++)
-		if (strlen(tests[i].name) == n &&
-		    !strncmp(argument, tests[i].name, n))
-			measure(&tests[i], argument[n] ? argument + n + 1
-						       : tests[i].lengths);
+	MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	return most;
 }
 
-static int read_number(const char *hydra, const char *open_mpi)
+static void join_tests(struct test *test)
 {
-	const char *value = getenv(hydra);
+	const struct test *collective = collective_tests;
 
-	if (!value)
-		value = getenv(open_mpi);
-	return value ? atoi(value) : 0;
+	memcpy(test, message_tests, sizeof(message_tests));
+	for (test += MESSAGE_TESTS; collective->name; test++, collective++)
+		*test = *collective;
 }
 
-/* Binds each rank to a processor of its own, if there are enough processors.
- * Every MPI is measured with this binding. */
-static void bind_to_processor(void)
+static void set_up(void)
 {
-	int ranks = read_number("PMI_SIZE", "OMPI_COMM_WORLD_SIZE");
-	cpu_set_t set;
-
-	if (ranks > sysconf(_SC_NPROCESSORS_ONLN))
-		return;
-	CPU_ZERO(&set);
-	CPU_SET(read_number("PMI_RANK", "OMPI_COMM_WORLD_RANK"), &set);
-	sched_setaffinity(0, sizeof(set), &set);
-}
-
-int main(int argc, char **argv)
-{
-	int arg;
-
-	bind_to_processor();
-	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	first = rank < size / 2;
 	partner = first ? rank + size / 2 : rank - size / 2;
 	buffer = malloc(2 * LONGEST);
-	if (!buffer)
+	if (!buffer || size > MOST_RANKS)
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	room = buffer + LONGEST;
 	memset(buffer, rank, 2 * LONGEST);
-	for (arg = 1; arg < argc; arg++)
-		measure_argument(argv[arg]);
+	collective_set_up(size, buffer, room);
+}
+
+/* Prints the first line of what the MPI says of itself. */
+static int print_version(void)
+{
+	char text[MPI_MAX_LIBRARY_VERSION_STRING];
+	int length;
+
+	MPI_Get_library_version(text, &length);
+	text[strcspn(text, "\n,")] = 0;
+	puts(text);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct test tests[MOST_TESTS] = { 0 };
+	struct loop loop = { .test = tests,
+			     .barrier = wait_for_all,
+			     .slowest = slowest };
+	int good;
+
+	if (argc == 2 && !strcmp(argv[1], "version"))
+		return print_version();
+	join_tests(tests);
+	bind_to_processor();
+	MPI_Init(&argc, &argv);
+	set_up();
+	loop.rank = rank;
+	loop.size = size;
+	good = measure_arguments(&loop, argv + 1);
 	free(buffer);
 	MPI_Finalize();
-	return 0;
+	return !good;
 }

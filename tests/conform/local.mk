@@ -3,7 +3,7 @@
 conform_scripts = %D%/style.sh %D%/headers.sh %D%/man.sh %D%/freestanding.sh \
 	%D%/glossary.sh %D%/mutants.sh %D%/references.sh %D%/verification.sh \
 	%D%/choices.sh %D%/ours.sh %D%/reproduction.sh %D%/scale.sh %D%/sim.sh \
-	%D%/tiers.sh %D%/floors.sh %D%/prose.sh
+	%D%/tiers.sh %D%/floors.sh %D%/prose.sh %D%/bench.sh
 lone_tests += $(conform_scripts)
 dist_check_SCRIPTS += $(conform_scripts)
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The collective operations by name, with arguments of one form, for all
+ * programs that measure them.
+ */
+#ifndef BCL_BENCH_PERF_CALL_H
+#define BCL_BENCH_PERF_CALL_H
+
+#include <bcl/coll.h>
+
+/* Arguments of an operation; an operation uses the members that it needs. */
+struct perf_call {
+	struct bcl_team *team;
+	size_t size; /* bytes of a vector, or of each rank's block */
+	unsigned int root;
+	unsigned char *send, *receive;	 /* `size` bytes for each rank */
+	const size_t *lengths, *offsets; /* of the blocks of all ranks */
+	const struct bcl_reduction *sum; /* of doubles */
+};
+
+typedef enum bcl_status perf_call_function(const struct perf_call *call);
+
+/* Returns NULL if no operation has the name. */
+perf_call_function *perf_call_find(const char *name);
+
+#endif
