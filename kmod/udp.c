@@ -55,15 +55,27 @@ static void take(const struct bcl_kmod_udp_end *udp, struct sk_buff *packet)
 	bcl_kmod_arrived(udp->host, udp->end, &source, packet, frame);
 }
 
+/* After a report of an error the socket gives the error before the datagram,
+ * which would wait for the next one to come. */
+static struct sk_buff *next_datagram(struct sock *sk)
+{
+	struct sk_buff *packet;
+	int error;
+
+	do
+		packet = skb_recv_udp(sk, MSG_DONTWAIT, &error);
+	while (!packet && error != -EAGAIN);
+	return packet;
+}
+
 static void datagrams_came(struct sock *sk)
 {
 	const struct bcl_kmod_udp_end *udp;
 	struct sk_buff *packet;
-	int error;
 
 	rcu_read_lock();
 	udp = rcu_dereference_sk_user_data(sk);
-	while (udp && (packet = skb_recv_udp(sk, MSG_DONTWAIT, &error)))
+	while (udp && (packet = next_datagram(sk)))
 		take(udp, packet);
 	rcu_read_unlock();
 }

@@ -62,12 +62,14 @@ static struct in6_addr ip6_of(const struct bcl_wire_address *address)
 	return ip;
 }
 
-/* ---- routes ---- */
+/* ---- routes ----
+ *
+ * The last turns of a card may send when the socket is gone already.
+ */
 
 static struct dst_entry *find_route4(const struct bcl_kmod_end *own,
 				     const struct bcl_wire_address *to)
 {
-	struct sock *sk = own->udp->socket->sk;
 	struct flowi4 flow = {
 		.daddr = ip4_of(to),
 		.saddr = ip4_of(&own->address),
@@ -75,7 +77,8 @@ static struct dst_entry *find_route4(const struct bcl_kmod_end *own,
 		.fl4_dport = port_of(to),
 		.fl4_sport = port_of(&own->address),
 	};
-	struct rtable *route = ip_route_output_flow(sock_net(sk), &flow, sk);
+	struct rtable *route =
+		ip_route_output_flow(own->udp->host->net, &flow, NULL);
 
 	return IS_ERR(route) ? NULL : &route->dst;
 }
@@ -85,7 +88,6 @@ static struct dst_entry *find_route6(const struct bcl_kmod_end *own,
 				     const struct bcl_wire_address *to,
 				     u32 *cookie)
 {
-	struct sock *sk = own->udp->socket->sk;
 	struct flowi6 flow = {
 		.daddr = ip6_of(to),
 		.saddr = ip6_of(&own->address),
@@ -99,7 +101,8 @@ static struct dst_entry *find_route6(const struct bcl_kmod_end *own,
 	 * scope. */
 	if (ipv6_addr_type(&flow.daddr) & IPV6_ADDR_LINKLOCAL)
 		flow.flowi6_oif = own->interface;
-	dst = ipv6_stub->ipv6_dst_lookup_flow(sock_net(sk), sk, &flow, NULL);
+	dst = ipv6_stub->ipv6_dst_lookup_flow(own->udp->host->net, NULL, &flow,
+					      NULL);
 	if (IS_ERR(dst))
 		return NULL;
 	*cookie = rt6_get_cookie(container_of(dst, struct rt6_info, dst));

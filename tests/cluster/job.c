@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A job that talks to itself: every pair of ranks exchanges messages of all
- * sizes, with collectives in between, once, or until the file JOB_UNTIL is
- * there. Then the counters of all ranks are added up and held against
- * the arguments: "+udp.sendmsg" must have counted, "-udp.sendmsg" must not,
- * "<card.frames_sent=4000" must be less, ">card.frames_sent=4000" more.
+ * sizes, up to JOB_LONGEST bytes, with collectives in between, once, or until
+ * the file JOB_UNTIL is there. Then the counters of all ranks are added up and
+ * held against the arguments: "+udp.sendmsg" must have counted, "-udp.sendmsg"
+ * must not, "<card.frames_sent=4000" must be less, ">card.frames_sent=4000"
+ * more.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ enum {
 };
 
 static const size_t sizes[] = { 0, 1, 8, 64, 4096, 4097, 100000, LONGEST };
+static size_t longest = LONGEST; /* bytes of a message in this job */
 
 static void check(enum bcl_status status, const char *what)
 {
@@ -65,7 +67,8 @@ static void round_of_all(struct bcl_adi *adi, struct bcl_team *team,
 	unsigned rank = bcl_adi_rank(adi), n = bcl_adi_size(adi), shift;
 	uint64_t one = rank + 1, sum;
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+	for (size_t i = 0;
+	     i < sizeof(sizes) / sizeof(*sizes) && sizes[i] <= longest; i++) {
 		for (shift = 1; shift < n; shift++)
 			exchange(adi, (rank + shift) % n,
 				 (rank + n - shift) % n, sizes[i], out, in);
@@ -85,15 +88,15 @@ static void long_sum(struct bcl_adi *adi, struct bcl_team *team, uint64_t *out,
 		     uint64_t *in)
 {
 	unsigned rank = bcl_adi_rank(adi), n = bcl_adi_size(adi);
-	size_t words = LONGEST / sizeof(*out), i;
+	size_t words = longest / sizeof(*out), i;
 
 	for (i = 0; i < words; i++)
 		out[i] = (rank + 1) * i;
-	memset(in, 0, LONGEST);
+	memset(in, 0, longest);
 	check(bcl_reduce(team, out, in, words,
 			 bcl_reduction(BCL_SUM, BCL_UINT64), n - 1),
 	      "reduce");
-	check(bcl_broadcast(team, in, LONGEST, n - 1), "broadcast");
+	check(bcl_broadcast(team, in, longest, n - 1), "broadcast");
 	for (i = 0; i < words && in[i] == n * (n + 1) / 2 * i; i++)
 		;
 	if (i == words)
@@ -154,6 +157,7 @@ int main(int argc, char **argv)
 	static struct bcl_counter counter[COUNTERS_MAX];
 	static uint64_t own[COUNTERS_MAX], sum[COUNTERS_MAX];
 	uint8_t *out = malloc(LONGEST), *in = malloc(LONGEST);
+	const char *shorter = getenv("JOB_LONGEST");
 	size_t n = COUNTERS_MAX;
 	struct bcl_team *team;
 	struct bcl_adi *adi;
@@ -161,6 +165,8 @@ int main(int argc, char **argv)
 
 	if (!out || !in)
 		return 1;
+	if (shorter && strtoull(shorter, NULL, 10) < LONGEST)
+		longest = strtoull(shorter, NULL, 10);
 	check(bcl_adi_open(NULL, &adi), "open");
 	check(bcl_team_world(adi, &team), "team");
 	do {

@@ -47,10 +47,11 @@ vm_loadable() {
 
 # vm_of_kernel VERSION PLACE NAME: print the path of PLACE, or of the file NAME below
 # it, which the package of this kernel has. If the package is not installed, it is
-# downloaded, and the file kept. Tests that run at the same time take turns.
+# downloaded, and what guests may need is kept. Tests that run at the same time take
+# turns.
 vm_of_kernel() {
 	local version=$1 place=$2 name=$3 keep=${abs_top_builddir:?}/tests/vm/kernel
-	local pattern=./$place${name:+/*/$name} found
+	local drivers=./lib/modules/$version/kernel found
 	mkdir -p "$keep"
 	(
 		flock 9
@@ -59,7 +60,8 @@ vm_of_kernel() {
 			cd "$keep"
 			apt-get -qq download "linux-image-$version" &&
 				dpkg-deb --fsys-tarfile linux-image-"$version"_*.deb |
-				tar -x --wildcards "$pattern" &&
+				tar -x "./boot/vmlinuz-$version" \
+					"$drivers"/{drivers/{net,virtio},net/{core,sched}} &&
 				rm -f linux-image-*.deb
 		fi
 	) 9>"$keep/lock" >&2 || true
@@ -106,7 +108,7 @@ vm_bcl() {
 }
 
 # vm_root DIR: begin the initial file system of a guest; its /init runs /run and
-# says with what status /run ended
+# says with what status /run ended. Any kernel can reboot, which ends the emulator.
 vm_root() {
 	mkdir -p "$1"/{bin,dev,proc,sys,tmp}
 	cp "$(command -v busybox)" "$1/bin/busybox"
@@ -119,7 +121,7 @@ vm_root() {
 		echo 'guest is up'
 		sh /run
 		echo "guest ends with $?"
-		poweroff -f
+		reboot -f
 	INIT
 	chmod +x "$1/init"
 }
@@ -163,6 +165,47 @@ vm_nodes() {
 	NODES
 }
 
+# vm_network ROOT NUMBER: put bcl.ko and the drivers of a network card into the initial
+# file system of a guest, which is host NUMBER of a small network, and /network, which
+# /run sources. Other hosts may start programs there (/rsh).
+vm_network() {
+	local root=$1 name
+	local -a drivers=(virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev
+		virtio_pci failover net_failover virtio_net)
+	vm_bcl
+	cp "$scratch/bcl.ko" "$root/"
+	for name in "${drivers[@]}"; do
+		cp "$(vm_loadable "$headers" "$name")" "$root/"
+	done
+	cat >"$root/network" <<-NETWORK
+		mkdir -p /dev/shm
+		mount -t tmpfs none /dev/shm
+		for driver in ${drivers[*]} bcl; do insmod /\$driver.ko; done
+		hostname guest$2
+		ifconfig lo up
+		ifconfig eth0 10.0.0.$2 up
+		ulimit -l unlimited
+		nc -ll -p 514 -e /bin/sh &
+	NETWORK
+	cat >"$root/rsh" <<-'RSH'
+		#!/bin/sh
+		while [ "${1#-}" != "$1" ]; do shift; done
+		host=$1
+		shift
+		echo "exec $*" | nc "$host" 514
+	RSH
+	chmod +x "$root/rsh"
+}
+
+# vm_card NUMBER: set $card to the arguments of the emulator for the network card of
+# host NUMBER, with its sockets (tests/vm/wire.c)
+vm_card() {
+	local end=$scratch/$1
+	card=(-netdev "dgram,id=wire,local.type=unix,local.path=$end.card,$(
+	)remote.type=unix,remote.path=$end.wire"
+		-device "virtio-net-pci,netdev=wire,mac=52:54:00:00:00:0$1,romfile=")
+}
+
 # vm_boot ROOT IMAGE CONSOLE SECONDS [ARGUMENT...]: run a guest to its end, with
 # these further arguments of the emulator, and $vm_append for the kernel. Fails if
 # /run failed, if the kernel had anything to complain of, or if the time is over. A
@@ -171,21 +214,42 @@ vm_append=slub_debug=FZPU
 vm_boot() {
 	local root=$1 image=$2 console=$3 seconds=$4 attempt
 	shift 4
-	(cd "$root" && find . | cpio --quiet -o -H newc | gzip -1) >"$console.root"
+	vm_pack "$root" "$console"
 	for attempt in 1 2; do
-		timeout "$seconds" qemu-system-x86_64 -nodefaults -no-user-config \
-			-display none -no-reboot -M q35 -accel tcg \
-			-cpu qemu64 -smp 1 -m 640 -kernel "$image" \
-			-initrd "$console.root" -serial "file:$console" \
-			-append "console=ttyS0 panic=-1 no_timer_check $vm_append" \
-			"$@" </dev/null || true
+		(vm_emulate "$image" "$console" "$seconds" "$@") || true
 		! grep -q '^guest is up' "$console" || break
 		echo "attempt $attempt: the guest did not come up"
 	done
 	rm -f "$console.root"
-	if grep -aE 'BUG|WARNING:|Oops|general protection|Call Trace|stall|Out of memory' \
-		"$console" || ! grep -q '^guest ends with 0' "$console"; then
-		tail -n 40 "$console"
+	vm_verdict "$console"
+}
+
+# vm_pack ROOT CONSOLE: make the initial file system for vm_emulate
+vm_pack() {
+	(cd "$1" && find . | cpio --quiet -o -H newc | gzip -1) >"$2.root"
+}
+
+# vm_emulate IMAGE CONSOLE SECONDS [ARGUMENT...]: become the emulator of a guest, whose
+# end by SIGTERM is a loss of power
+vm_emulate() {
+	local image=$1 console=$2 seconds=$3
+	shift 3
+	exec timeout "$seconds" qemu-system-x86_64 -nodefaults -no-user-config \
+		-display none -no-reboot -M q35 -accel tcg -cpu qemu64 -smp 1 -m 640 \
+		-kernel "$image" -initrd "$console.root" -serial "file:$console" \
+		-append "console=ttyS0 panic=-1 no_timer_check $vm_append" "$@" </dev/null
+}
+
+# vm_verdict CONSOLE: fail if the kernel had anything to complain of, or if /run failed
+vm_verdict() {
+	vm_no_complaint "$1" && grep -q '^guest ends with 0' "$1" || {
+		tail -n 40 "$1"
 		return 1
-	fi
+	}
+}
+
+# vm_no_complaint CONSOLE: fail if the kernel had anything to complain of
+vm_no_complaint() {
+	! grep -aE 'BUG|WARNING:|Oops|general protection|Call Trace|stall|Out of memory' "$1" &&
+		! grep -a 'unregister_netdevice: waiting' "$1"
 }

@@ -1,0 +1,124 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Two guests, each with its own kernel and network card, and a cable between them that
+# loses, doubles, reorders and corrupts a fifth of the frames each, by a seed (SEED):
+# jobs with the kernel's card on both sides, and on one side. Then a guest loses power
+# again and again, and comes back each time.
+set -euo pipefail
+# shellcheck source=tests/vm/guest.sh
+. "${abs_top_srcdir:?}/tests/vm/guest.sh"
+vm_begin
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$scratch"' EXIT
+seed=${SEED:-$RANDOM}
+times=${LONG:+4}
+times=${times:-1}
+longest=${LONG:+100000}
+echo "seed $seed"
+
+gcc -O1 -Wall -Wextra -Werror -Iinclude -I. -o "$scratch/wire" tests/vm/wire.c
+gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/again" tests/vm/again.c
+for guest in 1 2; do
+	vm_root "$scratch/guest$guest"
+	vm_network "$scratch/guest$guest" $guest
+	cp "$scratch/again" "$scratch/guest$guest/"
+	for program in "$abs_top_builddir/tests/cluster/job" \
+		"$(command -v hydra_pmi_proxy)" "$(command -v mpiexec.hydra)"; do
+		vm_program "$scratch/guest$guest" "$program"
+	done
+	# The ranks with odd numbers may have another card.
+	cat >"$scratch/guest$guest/rank" <<-'RANK'
+		#!/bin/sh
+		if [ $((PMI_RANK % 2)) = 1 ]; then export BCL_CARD=$ODD_CARD; fi
+		exec "$@"
+	RANK
+	chmod +x "$scratch/guest$guest/rank"
+done
+
+# boot GUEST: in the background
+boot() {
+	vm_card "$1"
+	vm_pack "$scratch/guest$1" "$scratch/console$1"
+	vm_emulate "$image" "$scratch/console$1" 280 -cpu max "${card[@]}" &
+}
+
+# cable PERCENT: in the background
+cable() {
+	rm -f "$scratch"/?.wire
+	"$scratch/wire" "$1" "$seed" "$scratch/1" "$scratch/2" &
+	cable=$!
+}
+
+# The second guest waits for the word of the first.
+cat >"$scratch/guest2/run" <<'RUN'
+set -e
+. /network
+while [ ! -e /over ]; do sleep 1; done
+rmmod bcl
+RUN
+cat >"$scratch/guest1/run" <<RUN
+set -e
+. /network
+export BCL_CARD=kernel ODD_CARD=kernel JOB_LONGEST=${longest:-20000}
+. /jobs
+RUN
+cat >"$scratch/guest1/jobs" <<'RUN'
+until echo true | nc 10.0.0.2 514; do sleep 1; done
+job() {
+	echo "guests: $1"
+	shift
+	timeout -s KILL 100 /mpiexec.hydra -launcher ssh -launcher-exec /rsh \
+		-iface eth0 -hosts 10.0.0.1:1,10.0.0.2:1 -n 4 /rank /job "$@" </dev/null
+}
+BCL_RAILS=packet job 'Ethernet' +card.retransmitted -packet.sends
+BCL_RAILS=udp job 'UDP' +card.retransmitted -udp.sendmsg
+ODD_CARD=process
+BCL_RAILS=packet job 'Ethernet, a process on one side' +card.retransmitted +packet.sends
+BCL_RAILS=udp job 'UDP, a process on one side' +card.retransmitted +udp.sendmsg
+echo 'touch /over' | nc 10.0.0.2 514
+rmmod bcl
+RUN
+cable 20
+boot 2
+second=$!
+boot 1
+wait $!
+vm_verdict "$scratch/console1"
+wait $second
+vm_verdict "$scratch/console2"
+kill $cable
+wait $cable
+tr -d '\r' <"$scratch/console1" | grep -a -e '^guests: ' -e '^job: '
+[[ $(grep -ac '^job: 4 ranks' "$scratch/console1") == 4 ]]
+
+# The second guest lives until it loses power.
+cat >"$scratch/guest2/run" <<'RUN'
+set -e
+. /network
+/again call
+RUN
+cat >"$scratch/guest1/run" <<RUN
+set -e
+. /network
+/again serve $times
+rmmod bcl
+RUN
+# live: boot the second guest, and take its power away when messages have come
+live() {
+	boot 2
+	until grep -qs '^again: alive' "$scratch/console2"; do
+		kill -0 $! 2>/dev/null || { tail "$scratch/console2"; return 1; }
+		sleep 0.$((RANDOM % 10))
+	done
+	kill $!
+	wait $! || true
+	rm "$scratch/console2"
+}
+cable 5
+boot 1
+first=$!
+for ((i = 0; i < times; i++)); do live; done
+wait $first
+vm_verdict "$scratch/console1"
+kill $cable
+wait $cable
+grep -a '^again: ' "$scratch/console1"
