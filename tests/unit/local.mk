@@ -192,8 +192,9 @@ unit_tests += %D%/test_bound %D%/test_coll_bounds
 %C%_test_bound_LDADD = libsim.la $(CHECK_LIBS)
 %C%_test_coll_bounds_SOURCES = %D%/test_coll_bounds.c $(coll_loggp)
 %C%_test_coll_bounds_LDADD = $(coll_loggp_libs)
-unit_tests += %D%/test_reduction
+unit_tests += %D%/test_reduction %D%/test_reduction_reals
 %C%_test_reduction_LDADD = libreduction.la $(CHECK_LIBS)
+%C%_test_reduction_reals_LDADD = libreduction.la $(CHECK_LIBS) -lm
 # Every public function
 unit_tests += %D%/test_arguments
 unit_tests += %D%/test_coll_audit %D%/test_coll_differ %D%/test_coll_real
