@@ -164,11 +164,11 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 	if (node.size > 1)
 		measure_peer(&model->inside, team,
 			     bcl_group_rank(&node, node.me ? 0 : 1));
-	if (model->nodes > 1)
+	if (team->layout.nnodes > 1)
 		measure_peer(&model->between, team, bcl_model_far(team));
 	if (model->between.gap < model->card.gap)
 		model->between.gap = model->card.gap;
-	if (card && card->across && model->nodes > 1)
+	if (card && card->across && team->layout.nnodes > 1)
 		measure_links(model, card);
 	if (model->inside.byte < model->copy)
 		model->inside.byte = model->copy;
@@ -215,9 +215,9 @@ double bcl_algorithm_cost(const struct bcl_algorithm *algorithm,
 	return algorithm->cost(model, length, algorithm->parameter);
 }
 
-/* The longest length of a size. Many vectors are as long as a power of two, and
- * so are the longest messages for which a protocol is meant. */
-static size_t longest(unsigned size)
+/* Many vectors are as long as a power of two, and so are the longest messages
+ * for which a protocol is meant. */
+size_t bcl_choice_longest(unsigned size)
 {
 	if (size <= 2)
 		return size;
@@ -238,7 +238,7 @@ static void choose_algorithms(struct bcl_choices *choices,
 		if (!bcl_algorithm_fits(&algorithms[i], model, false))
 			continue;
 		cost = bcl_algorithm_cost(&algorithms[i], model,
-					  (double)longest(size));
+					  (double)bcl_choice_longest(size));
 		for (ordered = 0; ordered < 2; ordered++) {
 			if (cost >= less * least[ordered] ||
 			    !bcl_algorithm_fits(&algorithms[i], model, ordered))
@@ -279,7 +279,8 @@ static void print_sizes(const struct bcl_algorithm *algorithms,
 	for (i = 1; i < BCL_CHOICE_SIZES; i++)
 		if (chosen[i] != chosen[i - 1])
 			bcl_append(text, size, ", %s over %zu",
-				   algorithms[chosen[i]].name, longest(i - 1));
+				   algorithms[chosen[i]].name,
+				   bcl_choice_longest(i - 1));
 }
 
 void bcl_choices_print(const struct bcl_choices *choices,

@@ -131,8 +131,9 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team);
  * away. The team has two nodes or more. */
 unsigned bcl_model_far(const struct bcl_team *team);
 /* Replace typical figures by figures of a peer on the own node and of one on
- * another node, as far as known; at the first member. timed: us that a message
- * to bcl_model_far() took; 0: not known. */
+ * another node, as far as the team has them and they are known; at the first
+ * member. timed: us that a message to bcl_model_far() took; 0: not known. The
+ * model may be that of a team of another shape. */
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		       double timed);
 
@@ -176,6 +177,10 @@ enum bcl_status bcl_preferences_check(const struct bcl_config *config);
 void bcl_preferences_apply(const struct bcl_config *config,
 			   const struct bcl_model *model,
 			   struct bcl_choices *choices);
+
+/* The longest length that a choice by `size` serves, and by which the model
+ * makes the choice. */
+size_t bcl_choice_longest(unsigned size);
 
 static inline unsigned bcl_choice_size(size_t length)
 {
