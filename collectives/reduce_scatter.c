@@ -171,7 +171,7 @@ static double cost_tree(const struct bcl_model *model, double length,
 }
 
 const struct bcl_algorithm bcl_reduce_scatter_algorithms[] = {
-	{ "tree", 0, 0, build_tree, cost_tree, 1 },
-	{ "apart", 0, 0, build_apart, cost_apart, 0 },
+	{ "tree", BCL_FIXED_ORDER, 0, build_tree, cost_tree, 1 },
+	{ "apart", BCL_FIXED_ORDER, 0, build_apart, cost_apart, 0 },
 	{ 0 },
 };

@@ -208,13 +208,15 @@ static double cost_chain(const struct bcl_model *model, double length,
 }
 
 const struct bcl_algorithm bcl_scan_algorithms[] = {
-	{ "doubling", 0, 0, build_scan_doubling, cost_scan_doubling, 0 },
-	{ "chain", 0, 0, build_scan_chain, cost_chain, 0 },
+	{ "doubling", BCL_FIXED_ORDER, 0, build_scan_doubling,
+	  cost_scan_doubling, 0 },
+	{ "chain", BCL_FIXED_ORDER, 0, build_scan_chain, cost_chain, 0 },
 	{ 0 },
 };
 
 const struct bcl_algorithm bcl_exscan_algorithms[] = {
-	{ "doubling", 0, 0, build_exscan_doubling, cost_exscan_doubling, 0 },
-	{ "chain", 0, 0, build_exscan_chain, cost_chain, 0 },
+	{ "doubling", BCL_FIXED_ORDER, 0, build_exscan_doubling,
+	  cost_exscan_doubling, 0 },
+	{ "chain", BCL_FIXED_ORDER, 0, build_exscan_chain, cost_chain, 0 },
 	{ 0 },
 };

@@ -79,6 +79,10 @@ enum bcl_algorithm_needs {
 	BCL_NEEDS_UNIFORM = 16,	   /* all nodes have the same number of ranks */
 	/* Runs everywhere, and pays only where cards are autonomous. */
 	BCL_PAYS_AUTONOMOUS = 32,
+	/* A promise: the brackets and the order of operands depend only on the
+	 * number of members, the length, the element and the root, not on the
+	 * layout. */
+	BCL_FIXED_ORDER = 64,
 };
 
 /* A row of the table of an operation. The rows are constant. cost is
@@ -149,6 +153,13 @@ double bcl_algorithm_cost(const struct bcl_algorithm *algorithm,
 
 void bcl_choices_init(struct bcl_choices *choices,
 		      const struct bcl_model *model);
+/* Change the choices of the operations that combine: only algorithms of
+ * BCL_FIXED_ORDER, and the same in all teams of `size` members, because the
+ * model is that of a typical team. eager: see struct bcl_model. */
+void bcl_choices_fix_order(struct bcl_choices *choices, unsigned size,
+			   double eager);
+/* True if some algorithms of the operation have BCL_FIXED_ORDER. */
+bool bcl_operation_combines(enum bcl_operation operation);
 /* Print "tree, ring over 65536" and, if the choice for operators that need the
  * order of ranks is different, " (in order: ...)". */
 void bcl_choices_print(const struct bcl_choices *choices,
@@ -171,7 +182,8 @@ enum bcl_status bcl_choices_force(struct bcl_choices *choices,
  * prefer.c: BCL_COLL. check() returns ARG, after a line in the log, if the
  * setting names an operation or an algorithm that does not exist. apply() takes
  * a checked setting; an algorithm that this team cannot run is left out, with a
- * line in the log, and the cost model's choice stays.
+ * line in the log, and the cost model's choice stays. With BCL_COLL_FIXED, an
+ * algorithm whose order of combination is not fixed is left out, too.
  */
 enum bcl_status bcl_preferences_check(const struct bcl_config *config);
 void bcl_preferences_apply(const struct bcl_config *config,

@@ -37,15 +37,6 @@ static void print_choices(const struct view *view)
 	}
 }
 
-static bool reduces(enum bcl_operation operation)
-{
-	return operation == BCL_OPERATION_REDUCE ||
-	       operation == BCL_OPERATION_ALLREDUCE ||
-	       operation == BCL_OPERATION_REDUCE_SCATTER ||
-	       operation == BCL_OPERATION_SCAN ||
-	       operation == BCL_OPERATION_EXSCAN;
-}
-
 /* us at the length by which the choice is made. */
 static double cost_of(const struct view *view, const struct call *call,
 		      const struct bcl_algorithm *algorithm)
@@ -111,7 +102,7 @@ static void print_candidates(const struct view *view, const struct call *call,
 		empty = empty_of(view, algorithm);
 		printf("  %-24s %12.2f %12.2f %12.2f%s%s\n", algorithm->name,
 		       us, empty, us - empty,
-		       reduces(call->operation)
+		       bcl_operation_combines(call->operation)
 			       ? order_of(algorithm, &view->model)
 			       : "",
 		       algorithm == chosen ? "  chosen" : "");
@@ -183,7 +174,7 @@ static void explain(const struct view *view, const struct call *call)
 	explain_winner(view, call, winner);
 	if (chosen != winner)
 		printf("the settings take %s\n", chosen->name);
-	if (reduces(call->operation) && ordered != chosen)
+	if (bcl_operation_combines(call->operation) && ordered != chosen)
 		printf("operators that are not commutative use %s\n",
 		       ordered->name);
 }

@@ -93,7 +93,8 @@ BCL_API void bcl_team_node(const struct bcl_team *team, unsigned rank,
  * bits. Each run of one version of the library also gives the same bits, with
  * the same ranks on the same nodes, the same settings and the same operations:
  * brackets and order depend neither on measurements nor on the order of
- * arrival. The caller leaves the reduction unchanged until the operation is
+ * arrival. With BCL_COLL_FIXED=on the bits do not depend on the nodes either.
+ * The caller leaves the reduction unchanged until the operation is
  * over. The struct does not grow, because each operation reads it.
  */
 struct bcl_reduction {

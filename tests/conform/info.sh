@@ -80,6 +80,10 @@ BCL_SHM=off says '^  node +-  one node with' --collectives --team=4x1 allreduce 
 BCL_COLL=allreduce:ring says '^the settings take ring$' \
 	--collectives --team=64x16 allreduce 8
 grep -Eq '^  ring .*  chosen$' "$scratch/out" || fail 'BCL_COLL is not heard'
+BCL_COLL_FIXED=on says '^the settings take flat_doubling$' \
+	--collectives --team=64x16 allreduce 8
+BCL_COLL_FIXED=on BCL_COLL=allreduce:ring says '^allreduce +flat_doubling' \
+	--collectives
 ends 2 --collectives --team=64x65 allreduce 8
 ends 2 --collectives --team=64
 ends 2 --collectives --team=4x0
