@@ -15,6 +15,15 @@ bin_PROGRAMS += %D%/bcl-perf
 %C%_bcl_perf_CPPFLAGS = $(AM_CPPFLAGS) -DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 %C%_bcl_perf_LDADD = $(LDADD) -lm
 
+# The builtin reductions beside the same loops without vectors
+noinst_PROGRAMS += %D%/reduction
+noinst_LTLIBRARIES += libreduction_plain.la
+libreduction_plain_la_SOURCES = collectives/reduction.c
+libreduction_plain_la_CPPFLAGS = $(AM_CPPFLAGS) -Dbcl_reduction=plain_reduction
+libreduction_plain_la_CFLAGS = $(AM_CFLAGS) -ffp-contract=off \
+	-fno-tree-vectorize -Wno-unknown-pragmas
+%C%_reduction_LDADD = libreduction.la libreduction_plain.la
+
 # MPICH on ch3:bcl beside other MPIs, whose compilers compile the rank
 EXTRA_DIST += %D%/mpi-compare %D%/mpi/counts.c %D%/mpi/rank.c %D%/mpi/loop.c \
 	%D%/mpi/loop.h %D%/mpi/collective.c %D%/mpi/collective.h %D%/mpi/coll.c

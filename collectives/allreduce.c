@@ -8,7 +8,10 @@
  *   gathered           the same, but each leader gets the sums of all nodes
  *                      (allgather.c) and combines them
  *   flat_doubling      recursive doubling among all ranks
- *   ring               reduce-scatter, then allgather, around a ring
+ *   ring               reduce-scatter, then allgather, around a ring in the
+ *                      order of nodes
+ *   ring_by_rank       the same in the order of ranks, so that the layout does
+ *                      not change the sums
  *   halving*           reduce-scatter and allgather by halving (halving.c),
  *                      with a slice of the vector for each member of a node
  *   halving_leaders*   the same by the leaders alone
@@ -207,15 +210,14 @@ static void build_flat_doubling(struct bcl_schedule *schedule,
 /* Reduce each block at its owner (reduce_blocks.c), then send the blocks
  * around the ring (ring.c). */
 static void build_ring(struct bcl_schedule *schedule,
-		       const struct bcl_call *call, unsigned parameter)
+		       const struct bcl_call *call, unsigned by_rank)
 {
 	const struct bcl_team *team = schedule->team;
-	struct bcl_group group = call->reduction->commutative
+	struct bcl_group group = call->reduction->commutative && !by_rank
 					 ? bcl_group_ordered(team)
 					 : bcl_group_all(team);
 	size_t element = call->reduction->element;
 
-	(void)parameter;
 	bcl_build_reduce_scatter(schedule, &group, call->send,
 				 call->receive +
 					 bcl_block_begin(call->length, element,
@@ -555,8 +557,10 @@ const struct bcl_algorithm bcl_allreduce_algorithms[] = {
 	{ "gathered_2", GATHERED, 0, build_gathered, cost_gathered, 2 },
 	{ "gathered_4", GATHERED, 0, build_gathered, cost_gathered, 4 },
 	{ "gathered_8", GATHERED, 0, build_gathered, cost_gathered, 8 },
-	{ "flat_doubling", 0, 0, build_flat_doubling, cost_flat_doubling, 0 },
-	{ "ring", 0, 0, build_ring, cost_ring, 0 },
+	{ "flat_doubling", BCL_FIXED_ORDER, 0, build_flat_doubling,
+	  cost_flat_doubling, 0 },
+	{ "ring", 0, 0, build_ring, cost_ring, false },
+	{ "ring_by_rank", BCL_FIXED_ORDER, 0, build_ring, cost_ring, true },
 	{ "halving", COLUMNS, 0, build_halving, cost_halving,
 	  BCL_HALVING_PLAIN },
 	{ "halving_far_1", COLUMNS | BCL_PAYS_AUTONOMOUS, 0, build_halving,

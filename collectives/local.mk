@@ -85,4 +85,5 @@ libcollectives_la_LIBADD = libreduction.la
 # Its loops are marked for the compiler to make vector loops of; between
 # sanitizers it cannot, and need not say so.
 libreduction_la_SOURCES = %D%/reduction.c
-libreduction_la_CFLAGS = $(AM_CFLAGS) -fopenmp-simd -Wno-pass-failed
+libreduction_la_CFLAGS = $(AM_CFLAGS) -fopenmp-simd -ffp-contract=off \
+	-Wno-pass-failed

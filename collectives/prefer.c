@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * BCL_COLL, e.g. "allreduce:ring,alltoall:direct": the user's choice of
- * algorithms replaces the choice of the cost model.
+ * algorithms replaces the choice of the cost model. And BCL_COLL_FIXED, which
+ * leaves only algorithms that combine in an order that does not depend on the
+ * layout.
  */
 #include <string.h>
 
@@ -101,6 +103,15 @@ enum bcl_status bcl_preferences_check(const struct bcl_config *config)
 	return BCL_OK;
 }
 
+/* True if the settings permit the algorithm. */
+static bool is_permitted(const struct bcl_config *config,
+			 enum bcl_operation operation,
+			 const struct bcl_algorithm *algorithm)
+{
+	return !config->coll_fixed || algorithm->needs & BCL_FIXED_ORDER ||
+	       !bcl_operation_combines(operation);
+}
+
 void bcl_preferences_apply(const struct bcl_config *config,
 			   const struct bcl_model *model,
 			   struct bcl_choices *choices)
@@ -108,13 +119,21 @@ void bcl_preferences_apply(const struct bcl_config *config,
 	const char *list = config->coll;
 	struct preference preference;
 
+	if (config->coll_fixed)
+		bcl_choices_fix_order(choices, model->size, model->eager);
 	while (next_preference(&list, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
 		const struct bcl_algorithm *algorithm =
 			algorithm_of(operation, &preference);
 
-		if (bcl_choices_force(choices, model, operation, algorithm) !=
-		    BCL_OK)
+		if (!is_permitted(config, operation, algorithm))
+			bcl_log(config, BCL_LOG_INFO, "coll",
+				"BCL_COLL: %s by %s has no fixed order, which "
+				"BCL_COLL_FIXED asks for",
+				bcl_operation_names[operation],
+				algorithm->name);
+		else if (bcl_choices_force(choices, model, operation,
+					   algorithm) != BCL_OK)
 			bcl_log(config, BCL_LOG_INFO, "coll",
 				"BCL_COLL: %s cannot use %s in a team of %u "
 				"ranks on %u nodes; the cost model chooses",

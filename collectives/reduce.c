@@ -8,7 +8,10 @@
  *   flat_tree       up a binomial tree of all ranks
  *   pipeline*       pieces by a circulant schedule of the leaders (pipeline.c)
  *   trees           pieces by two trees of the leaders (nic/two_trees.c)
- *   scatter_gather  each member reduces a block, the root collects the blocks
+ *   scatter_gather  each member reduces a block, by a ring in the order of
+ *                   nodes, and the root collects the blocks
+ *   scatter_gather_by_rank  the same in the order of ranks, so that the layout
+ *                   does not change the sums
  */
 #include "collectives/builders.h"
 #include "collectives/cost.h"
@@ -54,11 +57,10 @@ static void build_flat_tree(struct bcl_schedule *schedule,
  * 2004: each member reduces a block, then the root gathers the blocks.
  */
 static void build_scatter_gather(struct bcl_schedule *schedule,
-				 const struct bcl_call *call,
-				 unsigned parameter)
+				 const struct bcl_call *call, unsigned by_rank)
 {
 	const struct bcl_team *team = schedule->team;
-	struct bcl_group group = call->reduction->commutative
+	struct bcl_group group = call->reduction->commutative && !by_rank
 					 ? bcl_group_ordered(team)
 					 : bcl_group_all(team);
 	unsigned n = group.size, i;
@@ -66,7 +68,6 @@ static void build_scatter_gather(struct bcl_schedule *schedule,
 	bool is_root = team->rank == call->root;
 	unsigned char *mine;
 
-	(void)parameter;
 	begin = bcl_block_begin(call->length, element, n, group.me);
 	end = bcl_block_begin(call->length, element, n, group.me + 1);
 	mine = is_root ? call->receive + begin
@@ -169,7 +170,7 @@ const struct bcl_algorithm bcl_reduce_algorithms[] = {
 	{ "tree_2", TREE, 0, build_tree, cost_tree, 2 },
 	{ "tree_4", TREE, 0, build_tree, cost_tree, 4 },
 	{ "tree_8", TREE, 0, build_tree, cost_tree, 8 },
-	{ "flat_tree", 0, 0, build_flat_tree, cost_flat_tree, 0 },
+	{ "flat_tree", BCL_FIXED_ORDER, 0, build_flat_tree, cost_flat_tree, 0 },
 	{ "pipeline", PIECES, 0, bcl_build_reduce_pipeline, cost_pipeline,
 	  4096 },
 	{ "pipeline_8k", PIECES, 0, bcl_build_reduce_pipeline, cost_pipeline,
@@ -181,6 +182,8 @@ const struct bcl_algorithm bcl_reduce_algorithms[] = {
 	{ "trees", PIECES | BCL_PAYS_AUTONOMOUS, 0, build_trees, cost_trees,
 	  BCL_TREES_PIECE },
 	{ "scatter_gather", 0, 0, build_scatter_gather, cost_scatter_gather,
-	  0 },
+	  false },
+	{ "scatter_gather_by_rank", BCL_FIXED_ORDER, 0, build_scatter_gather,
+	  cost_scatter_gather, true },
 	{ 0 },
 };

@@ -187,13 +187,13 @@ const struct bcl_algorithm bcl_reduce_scatter_algorithms[] = {
 	  0 },
 	{ "columns", BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM | BCL_NEEDS_CONTIGUOUS,
 	  0, build_columns, cost_columns, 0 },
-	{ "tree", 0, 0, build_tree, cost_tree, 1 },
-	{ "apart", 0, 0, build_apart, cost_apart, 0 },
+	{ "tree", BCL_FIXED_ORDER, 0, build_tree, cost_tree, 1 },
+	{ "apart", BCL_FIXED_ORDER, 0, build_apart, cost_apart, 0 },
 	{ 0 },
 };
 
 const struct bcl_algorithm bcl_reduce_scatterv_algorithms[] = {
-	{ "tree", 0, 0, build_various_tree, cost_tree, 1 },
-	{ "apart", 0, 0, build_various_apart, cost_apart, 0 },
+	{ "tree", BCL_FIXED_ORDER, 0, build_various_tree, cost_tree, 1 },
+	{ "apart", BCL_FIXED_ORDER, 0, build_various_apart, cost_apart, 0 },
 	{ 0 },
 };

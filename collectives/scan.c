@@ -282,15 +282,15 @@ enum {
 const struct bcl_algorithm bcl_scan_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_SCAN, NULL, cost_node, 0 },
 	{ "nodes", BY_NODES, 0, build_nodes, cost_nodes, INCLUSIVE },
-	{ "doubling", 0, 0, build_flat, cost_flat, INCLUSIVE },
-	{ "chain", 0, 0, build_chain, cost_chain, INCLUSIVE },
+	{ "doubling", BCL_FIXED_ORDER, 0, build_flat, cost_flat, INCLUSIVE },
+	{ "chain", BCL_FIXED_ORDER, 0, build_chain, cost_chain, INCLUSIVE },
 	{ 0 },
 };
 
 const struct bcl_algorithm bcl_exscan_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_EXSCAN, NULL, cost_node, 0 },
 	{ "nodes", BY_NODES, 0, build_nodes, cost_nodes, EXCLUSIVE },
-	{ "doubling", 0, 0, build_flat, cost_flat, EXCLUSIVE },
-	{ "chain", 0, 0, build_chain, cost_chain, EXCLUSIVE },
+	{ "doubling", BCL_FIXED_ORDER, 0, build_flat, cost_flat, EXCLUSIVE },
+	{ "chain", BCL_FIXED_ORDER, 0, build_chain, cost_chain, EXCLUSIVE },
 	{ 0 },
 };

@@ -48,26 +48,29 @@ static const double less = 0.999;
 /* us that a schedule adds to a message or a phase */
 static const double schedule_overhead = 0.2;
 
+/* Figures of usual machines, and no shape. */
+static const struct bcl_model typical = {
+	.inside = { 0.1, 0.02, 1 / 20000. },
+	.between = { 5, 1, 1 / 1200. },
+	.segment = { 0.1, 0, 1 / 10000. },
+	.combine = 1 / 16000.,
+	.copy = 1 / 10000.,
+};
+
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 {
 	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
 	const struct bcl_layout *layout = &team->layout;
 	unsigned i;
 
-	*model = (struct bcl_model){
-		.size = team->size,
-		.nodes = layout->nnodes,
-		.shares = team->shares && layout->nnodes == 1,
-		.contiguous = layout->contiguous,
-		.autonomous = bcl_cards_work_alone(team),
-		.inside = { 0.1, 0.02, 1 / 20000. },
-		.between = { 5, 1, 1 / 1200. },
-		.segment = { 0.1, 0, 1 / 10000. },
-		.combine = 1 / 16000.,
-		.copy = 1 / 10000.,
-		.eager = (double)bcl_config_eager_near(
-			&bcl_adi_context(team->adi)->config),
-	};
+	*model = typical;
+	model->size = team->size;
+	model->nodes = layout->nnodes;
+	model->shares = team->shares && layout->nnodes == 1;
+	model->contiguous = layout->contiguous;
+	model->autonomous = bcl_cards_work_alone(team);
+	model->eager = (double)bcl_config_eager_near(
+		&bcl_adi_context(team->adi)->config);
 	if (card)
 		model->card = card->costs;
 	if (model->card.copy > 0)
@@ -167,11 +170,11 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 	if (node.size > 1)
 		measure_peer(&model->inside, team,
 			     bcl_group_rank(&node, node.me ? 0 : 1));
-	if (model->nodes > 1)
+	if (team->layout.nnodes > 1)
 		measure_peer(&model->between, team, bcl_model_far(team));
 	if (model->between.gap < model->card.gap)
 		model->between.gap = model->card.gap;
-	if (card && card->across && model->nodes > 1)
+	if (card && card->across && team->layout.nnodes > 1)
 		measure_links(model, card);
 	if (model->inside.byte < model->copy)
 		model->inside.byte = model->copy;
@@ -220,30 +223,31 @@ double bcl_algorithm_cost(const struct bcl_algorithm *algorithm,
 	return algorithm->cost(model, length, algorithm->parameter);
 }
 
-/* The longest length of a size. Many vectors are as long as a power of two, and
- * so are the longest messages for which a protocol is meant. */
-static size_t longest(unsigned size)
+/* Many vectors are as long as a power of two, and so are the longest messages
+ * for which a protocol is meant. */
+size_t bcl_choice_longest(unsigned size)
 {
 	if (size <= 2)
 		return size;
 	return (size_t)(size % 2 ? 3 : 4) << (size - 3) / 2;
 }
 
-/* Choose the algorithms of least cost. In each list one algorithm can run in
- * any team. */
+/* Choose the algorithms of least cost among those with all of the bits `only`.
+ * In each list one of them can run in any team. */
 static void choose_algorithms(struct bcl_choices *choices,
 			      const struct bcl_model *model, unsigned operation,
-			      unsigned size)
+			      unsigned size, unsigned only)
 {
 	const struct bcl_algorithm *algorithms = bcl_algorithms[operation];
 	double least[2] = { HUGE_VAL, HUGE_VAL }, cost;
 	unsigned i, ordered;
 
 	for (i = 0; algorithms[i].name; i++) {
-		if (!bcl_algorithm_fits(&algorithms[i], model, false))
+		if ((algorithms[i].needs & only) != only ||
+		    !bcl_algorithm_fits(&algorithms[i], model, false))
 			continue;
 		cost = bcl_algorithm_cost(&algorithms[i], model,
-					  (double)longest(size));
+					  (double)bcl_choice_longest(size));
 		for (ordered = 0; ordered < 2; ordered++) {
 			if (cost >= less * least[ordered] ||
 			    !bcl_algorithm_fits(&algorithms[i], model, ordered))
@@ -262,7 +266,34 @@ void bcl_choices_init(struct bcl_choices *choices,
 
 	for (operation = 0; operation < BCL_OPERATIONS; operation++)
 		for (size = 0; size < BCL_CHOICE_SIZES; size++)
-			choose_algorithms(choices, model, operation, size);
+			choose_algorithms(choices, model, operation, size, 0);
+}
+
+bool bcl_operation_combines(enum bcl_operation operation)
+{
+	const struct bcl_algorithm *algorithm = bcl_algorithms[operation];
+
+	while (algorithm->name && !(algorithm->needs & BCL_FIXED_ORDER))
+		algorithm++;
+	return algorithm->name;
+}
+
+void bcl_choices_fix_order(struct bcl_choices *choices, unsigned size,
+			   double eager)
+{
+	struct bcl_model model = typical;
+	unsigned operation, i;
+
+	model.size = model.nodes = size;
+	model.members = 1;
+	model.contiguous = model.uniform = true;
+	model.eager = eager;
+	for (operation = 0; operation < BCL_OPERATIONS; operation++)
+		for (i = 0; i < BCL_CHOICE_SIZES; i++)
+			if (bcl_operation_combines(
+				    (enum bcl_operation)operation))
+				choose_algorithms(choices, &model, operation, i,
+						  BCL_FIXED_ORDER);
 }
 
 void bcl_append(char *text, size_t size, const char *format, ...)
@@ -284,7 +315,8 @@ static void print_sizes(const struct bcl_algorithm *algorithms,
 	for (i = 1; i < BCL_CHOICE_SIZES; i++)
 		if (chosen[i] != chosen[i - 1])
 			bcl_append(text, size, ", %s over %zu",
-				   algorithms[chosen[i]].name, longest(i - 1));
+				   algorithms[chosen[i]].name,
+				   bcl_choice_longest(i - 1));
 }
 
 void bcl_choices_print(const struct bcl_choices *choices,

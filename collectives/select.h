@@ -81,6 +81,10 @@ enum bcl_algorithm_needs {
 	BCL_PAYS_AUTONOMOUS = 32,
 	/* The ranks of each node follow one another, whatever the operator. */
 	BCL_NEEDS_ROWS = 64,
+	/* A promise: the brackets and the order of operands depend only on the
+	 * number of members, the length, the element and the root, not on the
+	 * layout. */
+	BCL_FIXED_ORDER = 128,
 };
 
 /* A row of the table of an operation. The rows are constant. cost is
@@ -133,8 +137,9 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team);
  * away. The team has two nodes or more. */
 unsigned bcl_model_far(const struct bcl_team *team);
 /* Replace typical figures by figures of a peer on the own node and of one on
- * another node, as far as known; at the first member. timed: us that a message
- * to bcl_model_far() took; 0: not known. */
+ * another node, as far as the team has them and they are known; at the first
+ * member. timed: us that a message to bcl_model_far() took; 0: not known. The
+ * model may be that of a team of another shape. */
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		       double timed);
 
@@ -150,6 +155,13 @@ double bcl_algorithm_cost(const struct bcl_algorithm *algorithm,
 
 void bcl_choices_init(struct bcl_choices *choices,
 		      const struct bcl_model *model);
+/* Change the choices of the operations that combine: only algorithms of
+ * BCL_FIXED_ORDER, and the same in all teams of `size` members, because the
+ * model is that of a typical team. eager: see struct bcl_model. */
+void bcl_choices_fix_order(struct bcl_choices *choices, unsigned size,
+			   double eager);
+/* True if some algorithms of the operation have BCL_FIXED_ORDER. */
+bool bcl_operation_combines(enum bcl_operation operation);
 /* Print "tree, ring over 65536" and, if the choice for operators that need the
  * order of ranks is different, " (in order: ...)". */
 void bcl_choices_print(const struct bcl_choices *choices,
@@ -172,12 +184,17 @@ enum bcl_status bcl_choices_force(struct bcl_choices *choices,
  * prefer.c: BCL_COLL. check() returns ARG, after a line in the log, if the
  * setting names an operation or an algorithm that does not exist. apply() takes
  * a checked setting; an algorithm that this team cannot run is left out, with a
- * line in the log, and the cost model's choice stays.
+ * line in the log, and the cost model's choice stays. With BCL_COLL_FIXED, an
+ * algorithm whose order of combination is not fixed is left out, too.
  */
 enum bcl_status bcl_preferences_check(const struct bcl_config *config);
 void bcl_preferences_apply(const struct bcl_config *config,
 			   const struct bcl_model *model,
 			   struct bcl_choices *choices);
+
+/* The longest length that a choice by `size` serves, and by which the model
+ * makes the choice. */
+size_t bcl_choice_longest(unsigned size);
 
 static inline unsigned bcl_choice_size(size_t length)
 {

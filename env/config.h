@@ -70,6 +70,10 @@ enum {
 	X(TEXT, coll, "BCL_COLL", "", 0, 0,                                    \
 	  "algorithms of collective operations instead of those that the "     \
 	  "cost model chooses, e.g. allreduce:ring,alltoall:direct")           \
+	X(FLAG, coll_fixed, "BCL_COLL_FIXED", "off", 0, 1,                     \
+	  "reductions have the same bits wherever the ranks run: only "        \
+	  "algorithms whose order of combination depends on nothing but "      \
+	  "the number of ranks, the length and the root")                      \
 	X(SIZE, copy_both, "BCL_COPY_BOTH", "8k", 4096, 1ull << 40,            \
 	  "from this size sender and receiver copy together")                  \
 	X(POWER, ring_slots, "BCL_RING_SLOTS", "0", 256, 65536,                \

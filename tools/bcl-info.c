@@ -3,7 +3,9 @@
  * bcl-info: prints what the library finds on this machine, the path between
  * each pair of ranks, and the counters of a running process.
  */
+#include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,10 @@
 
 #include "tools/info.h"
 #include "transport/topology.h"
+
+enum {
+	RANKS_MAX = 1 << 20, /* of a described team */
+};
 
 int info_failed(const char *what, enum bcl_status status)
 {
@@ -20,8 +26,11 @@ int info_failed(const char *what, enum bcl_status status)
 
 static int usage(FILE *to)
 {
-	fprintf(to, "usage: bcl-info [--config | --paths | "
-		    "--collectives[=BYTES] | --pid PID | --version]\n");
+	fprintf(to,
+		"usage: bcl-info [--config | --paths | --pid PID | "
+		"--version]\n"
+		"       bcl-info --collectives[=BYTES] [--team=RANKSxNODES] "
+		"[OPERATION BYTES]\n");
 	return to == stdout ? 0 : 2;
 }
 
@@ -78,23 +87,84 @@ static int print_all(void)
 	return info_inside() || failed;
 }
 
-/* text: NULL, or a length in bytes. */
-static int print_collectives(const char *text)
+/* Reads a number of decimal digits up to `end`. False: there is none. */
+static bool read_number(const char *text, char end, size_t *number,
+			const char **after)
 {
-	char *end;
-	size_t length;
+	char *last;
 
-	if (!text)
-		return info_collectives(NULL);
-	length = strtoul(text, &end, 10);
-	if (*end || !*text || *text == '-') {
+	errno = 0;
+	*number = strtoul(text, &last, 10);
+	*after = last;
+	return *text >= '0' && *text <= '9' && *last == end && !errno;
+}
+
+static bool read_length(const char *text, struct info_request *request)
+{
+	const char *after;
+
+	request->has_length = read_number(text, '\0', &request->length, &after);
+	if (!request->has_length)
 		fprintf(stderr,
 			"bcl-info: --collectives: \"%s\" is not a number of "
 			"bytes\n",
 			text);
+	return request->has_length;
+}
+
+static bool read_team(const char *text, struct info_request *request)
+{
+	size_t ranks, nodes;
+	const char *after;
+
+	if (!read_number(text, 'x', &ranks, &after) ||
+	    !read_number(after + 1, '\0', &nodes, &after) || !nodes ||
+	    nodes > ranks || ranks > RANKS_MAX) {
+		fprintf(stderr,
+			"bcl-info: --team: \"%s\" is not RANKSxNODES, such as "
+			"16x4, with at most %d ranks and no more nodes\n",
+			text, RANKS_MAX);
+		return false;
+	}
+	request->ranks = (unsigned)ranks;
+	request->nodes = (unsigned)nodes;
+	return true;
+}
+
+/* text: NULL, or a length in bytes. words: none, or an operation and its
+ * length. */
+static int print_collectives(const char *text, char **words, int nwords,
+			     struct info_request *request)
+{
+	if (text && !read_length(text, request))
+		return usage(stderr);
+	if (!nwords)
+		return info_collectives(request);
+	request->operation = words[0];
+	if (nwords != 2 || text)
+		return usage(stderr);
+	if (!info_is_operation(words[0])) {
+		fprintf(stderr, "bcl-info: \"%s\" is no operation\n", words[0]);
 		return usage(stderr);
 	}
-	return info_collectives(&length);
+	if (!read_length(words[1], request))
+		return usage(stderr);
+	return info_collectives(request);
+}
+
+static int print_counters(const char *text)
+{
+	size_t pid;
+	const char *after;
+
+	if (!read_number(text, '\0', &pid, &after) || !pid || pid > INT_MAX) {
+		fprintf(stderr,
+			"bcl-info: --pid: \"%s\" is not the number of a "
+			"process\n",
+			text);
+		return usage(stderr);
+	}
+	return info_counters((pid_t)pid);
 }
 
 int main(int argc, char **argv)
@@ -103,38 +173,43 @@ int main(int argc, char **argv)
 		{ "config", no_argument, NULL, 'c' },
 		{ "paths", no_argument, NULL, 'p' },
 		{ "collectives", optional_argument, NULL, 'C' },
+		{ "team", required_argument, NULL, 't' },
 		{ "pid", required_argument, NULL, 'P' },
 		{ "version", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	char *end;
-	long pid;
+	struct info_request request = { 0 };
+	const char *text = NULL;
+	int option, what = 0;
 
-	switch (getopt_long(argc, argv, "", options, NULL)) {
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == '?' || (what && option != 't'))
+			return usage(stderr);
+		if (option != 't') {
+			what = option;
+			text = optarg;
+		} else if (!read_team(optarg, &request)) {
+			return usage(stderr);
+		}
+	}
+	if (what == 'C')
+		return print_collectives(text, argv + optind, argc - optind,
+					 &request);
+	if (optind < argc || request.ranks)
+		return usage(stderr);
+	switch (what) {
 	case 'c':
 		return print_config();
 	case 'p':
 		return info_paths();
-	case 'C':
-		return print_collectives(optarg);
 	case 'P':
-		pid = strtol(optarg, &end, 10);
-		if (*end || pid <= 0) {
-			fprintf(stderr,
-				"bcl-info: --pid: \"%s\" is not the number of "
-				"a process\n",
-				optarg);
-			return usage(stderr);
-		}
-		return info_counters((pid_t)pid);
+		return print_counters(text);
 	case 'v':
 		printf("bcl %s\n", bcl_version());
 		return 0;
 	case 'h':
 		return usage(stdout);
-	case -1:
-		return optind < argc ? usage(stderr) : print_all();
 	}
-	return usage(stderr);
+	return print_all();
 }

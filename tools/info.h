@@ -20,9 +20,20 @@ int info_inside(void);
 /* In a job: rank 0 prints the path between each pair of ranks, and why. */
 int info_paths(void);
 
-/* In a job: rank 0 prints which algorithm each collective operation uses, and,
- * for a length in bytes (NULL: none), the cost of each by the model. */
-int info_collectives(const size_t *length);
+/* The request of a user for explanations of choices. */
+struct info_request {
+	const char *operation; /* NULL: all */
+	bool has_length;
+	size_t length;	       /* bytes of a vector or of a block */
+	unsigned ranks, nodes; /* a described team; 0: that of the job */
+};
+
+/* True if a collective operation has this name. */
+bool info_is_operation(const char *name);
+
+/* In a job: rank 0 prints which algorithm each collective operation uses and,
+ * if the request has a length, the cost of each candidate by the model. */
+int info_collectives(const struct info_request *request);
 
 /* The counters of a running process. */
 int info_counters(pid_t pid);

@@ -96,7 +96,8 @@ BCL_API void bcl_team_node(const struct bcl_team *team, unsigned rank,
  * bits. Each run of one version of the library also gives the same bits, with
  * the same ranks on the same nodes, the same settings and the same operations:
  * brackets and order depend neither on measurements nor on the order of
- * arrival. The caller leaves the reduction unchanged until the operation is
+ * arrival. With BCL_COLL_FIXED=on the bits do not depend on the nodes either.
+ * The caller leaves the reduction unchanged until the operation is
  * over. The struct does not grow, because each operation reads it.
  */
 struct bcl_reduction {
@@ -111,12 +112,15 @@ enum bcl_op {
 	BCL_PROD,
 	BCL_MIN,
 	BCL_MAX,
-	BCL_BAND, /* the bitwise and logical ones: integers only */
+	/* The bitwise ones: integers only. The logical ones: BCL_BOOL, too. */
+	BCL_BAND,
 	BCL_BOR,
 	BCL_BXOR,
 	BCL_LAND,
 	BCL_LOR,
 	BCL_LXOR,
+	BCL_MINLOC, /* these two: values with an index only */
+	BCL_MAXLOC,
 };
 
 enum bcl_type {
@@ -130,9 +134,67 @@ enum bcl_type {
 	BCL_UINT64,
 	BCL_FLOAT,
 	BCL_DOUBLE,
+	BCL_LONG_DOUBLE,
+	BCL_BOOL, /* _Bool, in C++ bool */
+	/* C's complex numbers: the real part, then the imaginary part */
+	BCL_COMPLEX_FLOAT,
+	BCL_COMPLEX_DOUBLE,
+	BCL_COMPLEX_LONG_DOUBLE,
+	/* the structs below: struct bcl_float_int and so on */
+	BCL_FLOAT_INT,
+	BCL_DOUBLE_INT,
+	BCL_LONG_INT,
+	BCL_INT_INT,
+	BCL_SHORT_INT,
+	BCL_LONG_DOUBLE_INT,
 };
 
-/* Returns a builtin reduction; NULL: the type does not have the operator. */
+/* A value, and the index of the place where the value was found. The struct
+ * does not grow. */
+struct bcl_float_int {
+	float value;
+	int index;
+};
+/* The same; does not grow. */
+struct bcl_double_int {
+	double value;
+	int index;
+};
+/* The same; does not grow. */
+struct bcl_long_int {
+	long value;
+	int index;
+};
+/* The same; does not grow. */
+struct bcl_int_int {
+	int value;
+	int index;
+};
+/* The same; does not grow. */
+struct bcl_short_int {
+	short value;
+	int index;
+};
+/* The same; does not grow. */
+struct bcl_long_double_int {
+	long double value;
+	int index;
+};
+
+/*
+ * Returns a builtin reduction; NULL: the type does not have the operator. All
+ * builtin reductions are commutative.
+ *
+ * Integers wrap around. Complex numbers have only the sum and the product, and
+ * the product is (ac - bd) + (ad + bc) i also where a part is infinite or NaN.
+ *
+ * The minimum or maximum of real numbers is a NaN if any of them is a NaN.
+ * BCL_MINLOC and BCL_MAXLOC give the least or greatest value together with its
+ * index. Among equal values they take the lowest index, and they take a NaN
+ * before any number. The order of combination decides which of several NaN
+ * results, and the sign of a zero that is the minimum or maximum of zeros of
+ * both signs. Padding inside elements is not combined, and may be anything.
+ */
 BCL_API const struct bcl_reduction *bcl_reduction(enum bcl_op op,
 						  enum bcl_type type);
 

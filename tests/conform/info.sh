@@ -50,6 +50,47 @@ BCL_COLL=reduces:ring ends 1 --collectives
 grep -q '"reduces" is no operation; these are: barrier ' "$scratch/out" ||
 	fail 'nothing says which operations there are'
 ends 2 --collectives=64k
+
+# A team that is only described: which candidates, why one wins, what replaces it
+says '^64 ranks on 16 nodes, at most 4 on one' --collectives --team=64x16
+says '^allreduce of 60000 bytes, which counts as 65536$' \
+	--collectives --team=64x16 allreduce 60000
+[[ $(grep -c '  chosen$' "$scratch/out") == 1 ]] || fail 'not one is chosen'
+grep -Eq '^  node +-  one node with shared memory only$' "$scratch/out" ||
+	fail 'nothing says why node is no candidate'
+grep -Eq '^  halving .* commutative operators only' "$scratch/out" ||
+	fail 'nothing says what halving needs'
+# The winner has the least time, and the next would take the difference.
+awk '
+	$2 ~ /^[0-9.]+$/ { us[$1] = $2; if ($NF == "chosen") chosen = $1 }
+	/^the model takes/ { sub(":", "", $4); winner = $4; sub(",", "", $5)
+		next_one = $5; more = $10 + $15 }
+	END {
+		for (name in us)
+			if (us[name] < 0.999 * us[winner])
+				exit 1
+		difference = us[next_one] - us[winner] - more
+		exit !(winner && winner == chosen && more > 0 &&
+			difference < 0.03 && difference > -0.03)
+	}' "$scratch/out" || fail 'the winner is not explained'
+says '^  halving +-  only if all nodes have as many ranks$' \
+	--collectives --team=63x16 allreduce 8
+says '^  node .*  chosen$' --collectives --team=4x1 allreduce 8
+BCL_SHM=off says '^  node +-  one node with' --collectives --team=4x1 allreduce 8
+BCL_COLL=allreduce:ring says '^the settings take ring$' \
+	--collectives --team=64x16 allreduce 8
+grep -Eq '^  ring .*  chosen$' "$scratch/out" || fail 'BCL_COLL is not heard'
+BCL_COLL_FIXED=on says '^the settings take flat_doubling$' \
+	--collectives --team=64x16 allreduce 8
+BCL_COLL_FIXED=on BCL_COLL=allreduce:ring says '^allreduce +flat_doubling' \
+	--collectives
+ends 2 --collectives --team=64x65 allreduce 8
+ends 2 --collectives --team=64
+ends 2 --collectives --team=4x0
+ends 2 --team=64x16
+ends 2 --collectives allreduces 8
+ends 2 --collectives allreduce
+ends 2 --collectives allreduce 8 8
 BCL_SPIN=77us says '^BCL_SPIN=77us$' --config
 BCL_SPIN=77us says 'default: 30us' --config
 ends 2 --nonsense

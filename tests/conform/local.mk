@@ -2,8 +2,9 @@
 # The tree, the headers and what is installed, as promised.
 conform_scripts = %D%/style.sh %D%/headers.sh %D%/man.sh %D%/freestanding.sh \
 	%D%/glossary.sh %D%/mutants.sh %D%/references.sh %D%/verification.sh \
-	%D%/choices.sh %D%/ours.sh %D%/reproduction.sh %D%/scale.sh %D%/sim.sh \
-	%D%/tiers.sh %D%/floors.sh %D%/prose.sh %D%/bench.sh
+	%D%/bench.sh %D%/choices.sh %D%/documents.sh %D%/ours.sh \
+	%D%/reproduction.sh %D%/scale.sh %D%/sim.sh %D%/tiers.sh %D%/floors.sh \
+	%D%/prose.sh
 lone_tests += $(conform_scripts)
 dist_check_SCRIPTS += $(conform_scripts)
 

@@ -123,6 +123,7 @@ struct mock_world *mock_open(const struct mock_options *options)
 		world->ranks[i].context.config.env = &env;
 		world->ranks[i].context.config.eager_max = EAGER_MAX;
 		world->ranks[i].context.config.peer_timeout = 30000000000;
+		world->ranks[i].context.config.coll_fixed = options->coll_fixed;
 		if (options->coll)
 			strcpy(world->ranks[i].context.config.coll,
 			       options->coll);

@@ -22,6 +22,7 @@ struct mock_options {
 	 * hosts; NULL: unknown. */
 	const struct bcl_peer_info *inside, *between;
 	const char *coll; /* BCL_COLL; NULL: not set */
+	bool coll_fixed;  /* BCL_COLL_FIXED */
 };
 
 struct mock_world;

@@ -5,7 +5,7 @@ unit_tests += %D%/test_version
 
 # Tests in which several threads work, among them threads of the library
 thread_tests += %D%/test_adi_rows %D%/test_adi_threads %D%/test_calls \
-	%D%/test_carrier %D%/test_claim %D%/test_coll_real %D%/test_collectives %D%/test_connect \
+	%D%/test_carrier %D%/test_claim %D%/test_coll_fixed %D%/test_coll_real %D%/test_collectives %D%/test_connect \
 	%D%/test_fallback %D%/test_helper %D%/test_doorbell_batch %D%/test_large %D%/test_leave \
 	%D%/test_lock %D%/test_pair %D%/test_peer %D%/test_remote %D%/test_select \
 	%D%/test_self %D%/test_team %D%/test_wake
@@ -157,10 +157,13 @@ coll_cases = %D%/coll_case.c %D%/coll_case.h %D%/coll_cases.c %D%/coll_cases.h \
 coll_mock = $(coll_cases) %D%/coll_mock.c %D%/coll_mock.h
 coll_mock_libs = libcollectives.la libtransport.la libnicfw.la \
 	$(HWLOC_LIBS) $(CHECK_LIBS)
-unit_tests += %D%/test_alltoallv %D%/test_collectives %D%/test_exchange \
-	%D%/test_persistent %D%/test_schedule %D%/test_select %D%/test_team
+unit_tests += %D%/test_alltoallv %D%/test_coll_fixed %D%/test_collectives \
+	%D%/test_exchange %D%/test_persistent %D%/test_schedule %D%/test_select \
+	%D%/test_team
 %C%_test_alltoallv_SOURCES = %D%/test_alltoallv.c $(coll_mock)
 %C%_test_alltoallv_LDADD = $(coll_mock_libs)
+%C%_test_coll_fixed_SOURCES = %D%/test_coll_fixed.c $(coll_mock)
+%C%_test_coll_fixed_LDADD = $(coll_mock_libs)
 %C%_test_collectives_SOURCES = %D%/test_collectives.c $(coll_mock)
 %C%_test_collectives_LDADD = $(coll_mock_libs)
 %C%_test_exchange_SOURCES = %D%/test_exchange.c $(coll_mock)
@@ -197,8 +200,9 @@ unit_tests += %D%/test_bound %D%/test_coll_bounds
 %C%_test_bound_LDADD = libsim.la $(CHECK_LIBS)
 %C%_test_coll_bounds_SOURCES = %D%/test_coll_bounds.c $(coll_loggp)
 %C%_test_coll_bounds_LDADD = $(coll_loggp_libs)
-unit_tests += %D%/test_reduction
+unit_tests += %D%/test_reduction %D%/test_reduction_reals
 %C%_test_reduction_LDADD = libreduction.la $(CHECK_LIBS)
+%C%_test_reduction_reals_LDADD = libreduction.la $(CHECK_LIBS) -lm
 # Every public function
 unit_tests += %D%/test_arguments
 unit_tests += %D%/test_coll_audit %D%/test_coll_differ %D%/test_coll_real

@@ -277,6 +277,7 @@ int bcl_ch3_bcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
 /* ---- reductions ------------------------------------------------------------
  */
 
+/* -1: the library lacks the operator. */
 static enum bcl_op op_of(MPI_Op op)
 {
 	switch (op) {
@@ -301,9 +302,10 @@ static enum bcl_op op_of(MPI_Op op)
 	case MPI_LXOR:
 		return BCL_LXOR;
 	}
-	return BCL_LXOR + 1;
+	return (enum bcl_op)-1;
 }
 
+/* -1: the library lacks the type. */
 static enum bcl_type type_of(MPI_Datatype type)
 {
 	switch (type) {
@@ -326,7 +328,7 @@ static enum bcl_type type_of(MPI_Datatype type)
 	case MPI_DOUBLE:
 		return BCL_DOUBLE;
 	}
-	return BCL_DOUBLE + 1;
+	return (enum bcl_type)-1;
 }
 
 _Static_assert(sizeof(long) == 8, "MPI_LONG has 64 bits");
