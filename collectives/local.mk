@@ -69,6 +69,7 @@ libcollectives_la_SOURCES = \
 	%D%/select.h \
 	%D%/short.h \
 	%D%/slots.h \
+	%D%/split.c \
 	%D%/team.c \
 	%D%/team.h \
 	%D%/teams.c \
