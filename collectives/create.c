@@ -299,7 +299,7 @@ static enum bcl_status hear_name(struct bcl_team *team, unsigned *even,
 	team->tag = bcl_team_job_rank(team, 0) * BCL_TEAM_TAG_RANK;
 	team->name = bcl_teams_name(naming.number, bcl_team_job_rank(team, 0),
 				    naming.generation);
-	bcl_teams_named(team->teams, team);
+	bcl_teams_named(team->teams, team->name);
 	bcl_adi_unlock(team->adi);
 	return BCL_OK;
 }

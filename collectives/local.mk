@@ -75,6 +75,7 @@ libcollectives_la_SOURCES = \
 	%D%/shift.c \
 	%D%/short.h \
 	%D%/slots.h \
+	%D%/split.c \
 	%D%/team.c \
 	%D%/team.h \
 	%D%/teams.c \

@@ -29,6 +29,7 @@ static void tell_neighbours(struct bcl_team *team, uint64_t name)
 void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
 {
 	struct bcl_schedule *schedule;
+	struct bcl_team *child;
 
 	if (team->lost != BCL_OK)
 		return;
@@ -40,6 +41,16 @@ void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
 		tell_neighbours(team, team->birth);
 	for (schedule = team->running; schedule; schedule = schedule->next)
 		bcl_adi_schedule_fail(&schedule->engine, status);
+	for (child = team->teams->teams; child; child = child->next)
+		if (child->parent == team)
+			bcl_team_lose(child, status);
+}
+
+void bcl_team_fail(struct bcl_team *team, enum bcl_status status)
+{
+	bcl_adi_lock(team->adi);
+	bcl_team_lose(team, status);
+	bcl_adi_unlock(team->adi);
 }
 
 bool bcl_loss_hear(struct bcl_teams *teams, uint64_t news)

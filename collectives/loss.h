@@ -23,6 +23,9 @@ struct bcl_teams;
  */
 void bcl_team_lose(struct bcl_team *team, enum bcl_status status);
 
+/* The same; takes the lock. */
+void bcl_team_fail(struct bcl_team *team, enum bcl_status status);
+
 /* Word 0 of an out-of-band message says that a team is lost: lose all teams
  * here that have the name in it. Returns false if there is none. Lock held. */
 bool bcl_loss_hear(struct bcl_teams *teams, uint64_t news);

@@ -73,6 +73,7 @@ static enum bcl_status create(struct bcl_team *team, const uint64_t *hosts)
 		team->calls = (struct bcl_calls){ 0 };
 		team->sequence_mask = BCL_TEAM_TAG_SEQUENCE;
 		team->birth = 0;
+		team->parent = NULL;
 	} else {
 		if (!refused)
 			bcl_team_lose(team, status);
@@ -137,37 +138,84 @@ static enum bcl_status find_members(const struct bcl_team *parent,
 	return *me == n ? BCL_ERR_ARG : status;
 }
 
+/* If the parent is lost, or will be before all members have joined, so is the
+ * new team. */
+static void bind_to(struct bcl_team *team, struct bcl_team *parent)
+{
+	bcl_adi_lock(team->adi);
+	team->parent = parent;
+	if (parent->lost != BCL_OK)
+		bcl_team_lose(team, parent->lost);
+	bcl_adi_unlock(team->adi);
+}
+
+/* Another member may have failed before this member begins. The caller's ids do
+ * not come here, since callers may use an id again after a failure. */
+static void hear_early(struct bcl_team *team)
+{
+	bcl_adi_lock(team->adi);
+	bcl_teams_named(team->teams, team->birth);
+	bcl_adi_unlock(team->adi);
+}
+
+/* The new team, not created yet. hosts: of the n members. */
+static enum bcl_status new_child(struct bcl_team *parent, const unsigned *ranks,
+				 unsigned n, unsigned id, uint64_t *hosts,
+				 struct bcl_team **child)
+{
+	uint32_t *in_job = malloc(n * sizeof(*in_job));
+	enum bcl_status status = BCL_ERR_NOMEM;
+	unsigned me;
+
+	if (in_job)
+		status = find_members(parent, ranks, n, in_job, hosts, &me);
+	if (status != BCL_OK) {
+		free(in_job);
+		return status;
+	}
+	*child = team_new(parent->adi, in_job, n, me, parent->context,
+			  parent->tag | BCL_TEAM_TAG_CREATE | id,
+			  bcl_teams_birth(parent->name, id));
+	if (!*child)
+		return BCL_ERR_NOMEM;
+	if (id >= BCL_TEAM_IDS)
+		hear_early(*child);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_team_make(struct bcl_team *parent, const unsigned *ranks,
+			      unsigned n, unsigned id, bool bound,
+			      struct bcl_team **team)
+{
+	uint64_t *hosts = malloc(n * sizeof(*hosts));
+	enum bcl_status status = BCL_ERR_NOMEM;
+	struct bcl_team *child;
+
+	if (hosts)
+		status = new_child(parent, ranks, n, id, hosts, &child);
+	if (status == BCL_OK) {
+		if (bound)
+			bind_to(child, parent);
+		status = create(child, hosts);
+		if (status == BCL_OK)
+			*team = child;
+	} else if (bound) {
+		bcl_team_fail(parent, status);
+	}
+	free(hosts);
+	return status;
+}
+
 enum bcl_status bcl_team_create(struct bcl_team *parent, const unsigned *ranks,
 				unsigned n, unsigned id, struct bcl_team **team)
 {
 	enum bcl_status status = bcl_team_usable(parent);
-	struct bcl_team *child;
-	uint32_t *in_job;
-	uint64_t *hosts;
-	unsigned me;
 
 	if (status != BCL_OK)
 		return status;
 	if (!ranks || !n || n > parent->size || id >= BCL_TEAM_IDS || !team)
 		return BCL_ERR_ARG;
-	status = BCL_ERR_NOMEM;
-	in_job = malloc(n * sizeof(*in_job));
-	hosts = malloc(n * sizeof(*hosts));
-	if (in_job && hosts)
-		status = find_members(parent, ranks, n, in_job, hosts, &me);
-	if (status != BCL_OK) {
-		free(in_job);
-		free(hosts);
-		return status;
-	}
-	child = team_new(parent->adi, in_job, n, me, parent->context,
-			 parent->tag | BCL_TEAM_TAG_CREATE | id,
-			 bcl_teams_birth(parent->name, id));
-	status = child ? create(child, hosts) : BCL_ERR_NOMEM;
-	if (status == BCL_OK)
-		*team = child;
-	free(hosts);
-	return status;
+	return bcl_team_make(parent, ranks, n, id, false, team);
 }
 
 enum bcl_status bcl_team_cancel(struct bcl_team *team)
@@ -176,9 +224,7 @@ enum bcl_status bcl_team_cancel(struct bcl_team *team)
 
 	if (status != BCL_OK)
 		return status;
-	bcl_adi_lock(team->adi);
-	bcl_team_lose(team, BCL_ERR_CANCELLED);
-	bcl_adi_unlock(team->adi);
+	bcl_team_fail(team, BCL_ERR_CANCELLED);
 	return BCL_OK;
 }
 

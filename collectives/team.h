@@ -26,7 +26,9 @@ enum {
 	/* Teams at a time with the same first member; one more number serves
 	 * bcl_team_world(). */
 	BCL_TEAM_NUMBERS = 2047,
+	/* Ids of teams in creation: first the caller's, then those of split.c. */
 	BCL_TEAM_IDS = 1024,
+	BCL_TEAM_IDS_ALL = 8192,
 	BCL_TEAM_RUNNING_MAX = 1024, /* operations of a team at a time */
 
 	/* A tag: the first member's rank, then 15 bits: the operation's number
@@ -55,6 +57,10 @@ struct bcl_team {
 	 * members that create the team; then 0.
 	 */
 	uint64_t name, birth;
+	/* Until all members have joined: the team whose loss is the loss of
+	 * this team, too; or NULL. */
+	const struct bcl_team *parent;
+	unsigned splits; /* teams made by split.c */
 	unsigned my_node, my_member;
 	struct bcl_layout layout;
 	struct bcl_choices choices;
@@ -94,6 +100,15 @@ static inline enum bcl_status bcl_team_usable(const struct bcl_team *team)
 		       ? BCL_ERR_FORKED
 		       : BCL_OK;
 }
+
+/*
+ * As bcl_team_create(), with an id of up to BCL_TEAM_IDS_ALL - 1. bound: if the
+ * parent is lost before all members have joined, the new team is lost, too; a
+ * member that fails without the others loses the parent.
+ */
+enum bcl_status bcl_team_make(struct bcl_team *parent, const unsigned *ranks,
+			      unsigned n, unsigned id, bool bound,
+			      struct bcl_team **team);
 
 /* The rank of a member in the job. */
 static inline unsigned bcl_team_job_rank(const struct bcl_team *team,

@@ -25,7 +25,8 @@ uint64_t bcl_teams_birth(uint64_t parent, unsigned id)
 {
 	/* A hash, which is most probably no team's name: numbers of teams are
 	 * small, and generations seldom many. */
-	uint64_t mixed = (parent << 10 | id) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t mixed =
+		(parent * BCL_TEAM_IDS_ALL + id) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return mixed >> (64 - BCL_TEAMS_NAME) | 1;
 }
@@ -126,17 +127,16 @@ void bcl_teams_add(struct bcl_teams *teams, struct bcl_team *team)
 {
 	team->next = teams->teams;
 	teams->teams = team;
-	bcl_teams_named(teams, team);
 }
 
-void bcl_teams_named(struct bcl_teams *teams, struct bcl_team *team)
+void bcl_teams_named(struct bcl_teams *teams, uint64_t name)
 {
 	unsigned i, n = teams->nearly;
 
 	for (i = n > BCL_TEAMS_EARLY ? n - BCL_TEAMS_EARLY : 0; i < n; i++) {
 		uint64_t news = teams->early[i % BCL_TEAMS_EARLY];
 
-		if (bcl_teams_name_in(news) == team->name)
+		if (bcl_teams_name_in(news) == name)
 			bcl_loss_hear(teams, news);
 	}
 }

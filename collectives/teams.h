@@ -63,8 +63,8 @@ static inline uint64_t bcl_teams_name_in(uint64_t news)
 
 /* From now on the team is found by its names. */
 void bcl_teams_add(struct bcl_teams *teams, struct bcl_team *team);
-/* The team has a new name, under which a loss may be recorded already. */
-void bcl_teams_named(struct bcl_teams *teams, struct bcl_team *team);
+/* A team has a new name, under which a loss may be recorded already. */
+void bcl_teams_named(struct bcl_teams *teams, uint64_t name);
 void bcl_teams_remove(struct bcl_teams *teams, struct bcl_team *team);
 
 #endif

@@ -71,6 +71,25 @@ BCL_API enum bcl_status bcl_team_create(struct bcl_team *parent,
 					const unsigned *ranks, unsigned n,
 					unsigned id, struct bcl_team **team);
 /*
+ * Teams of all members of a parent, which call the function like a collective
+ * operation; if the parent is lost, so is the new team. The call blocks.
+ *  bcl_team_split()       the members of one colour, in the order of keys, and
+ *                         of the parent's ranks; *team is NULL at members of a
+ *                         negative colour
+ *  bcl_team_dup()         all members, with the same ranks
+ *  bcl_team_split_node()  the members of the own node, in the order of ranks
+ *  bcl_team_split_place() in the order of nodes: the first member of each node,
+ *                         or the second, and so on, as the caller is
+ */
+BCL_API enum bcl_status bcl_team_split(struct bcl_team *parent, int colour,
+				       int key, struct bcl_team **team);
+BCL_API enum bcl_status bcl_team_dup(struct bcl_team *parent,
+				     struct bcl_team **team);
+BCL_API enum bcl_status bcl_team_split_node(struct bcl_team *parent,
+					    struct bcl_team **team);
+BCL_API enum bcl_status bcl_team_split_place(struct bcl_team *parent,
+					     struct bcl_team **team);
+/*
  * Ends all operations of the team, also the pending ones, with CANCELLED: here
  * at once, and at the other members when they hear of the call. After that the
  * team is like a team that has lost a member.

@@ -218,6 +218,10 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	/* teams */ \
 	S(bcl_team_world, 2, 0, 0, bcl_team_world(A, P(2, &got.team))) \
 	S(bcl_team_create, 3, 0, 3, bcl_team_create(T, P(2, V(1, self, other)), V(2, 1, 0), V(3, 0, 1024), P(3, &got.team))) \
+	S(bcl_team_split, 2, 0, 0, bcl_team_split(T, 0, 0, P(2, &got.team))) \
+	S(bcl_team_dup, 2, 0, 0, bcl_team_dup(T, P(2, &got.team))) \
+	S(bcl_team_split_node, 2, 0, 0, bcl_team_split_node(T, P(2, &got.team))) \
+	S(bcl_team_split_place, 2, 0, 0, bcl_team_split_place(T, P(2, &got.team))) \
 	S(bcl_team_cancel, 1, 0, 0, bcl_team_cancel(T)) \
 	N(bcl_team_free, 0, 1, 0, (bcl_team_free(forked ? my.team : NULL), true)) \
 	N(bcl_team_rank, 1, 0, 0, bcl_team_rank(T) == (wrong ? 0 : my.rank)) \
