@@ -101,24 +101,40 @@ enum bcl_status bcl_preferences_check(const struct bcl_config *config)
 	return BCL_OK;
 }
 
-void bcl_preferences_apply(const struct bcl_config *config,
-			   const struct bcl_model *model,
-			   struct bcl_choices *choices)
+void bcl_preferences_read(const struct bcl_config *config,
+			  struct bcl_preferences *preferences)
 {
 	const char *list = config->coll;
 	struct preference preference;
 
+	*preferences = (struct bcl_preferences){ 0 };
 	while (next_preference(&list, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
-		const struct bcl_algorithm *algorithm =
-			algorithm_of(operation, &preference);
 
-		if (bcl_choices_force(choices, model, operation, algorithm) !=
-		    BCL_OK)
+		preferences->algorithm[operation] =
+			(uint8_t)(1 + (algorithm_of(operation, &preference) -
+				       bcl_algorithms[operation]));
+	}
+}
+
+void bcl_preferences_apply(const struct bcl_config *config,
+			   const struct bcl_preferences *preferences,
+			   const struct bcl_model *model,
+			   struct bcl_choices *choices)
+{
+	const struct bcl_algorithm *algorithm;
+	unsigned i;
+
+	for (i = 0; i < BCL_OPERATIONS; i++) {
+		if (!preferences->algorithm[i])
+			continue;
+		algorithm = &bcl_algorithms[i][preferences->algorithm[i] - 1];
+		if (bcl_choices_force(choices, model, (enum bcl_operation)i,
+				      algorithm) != BCL_OK)
 			bcl_log(config, BCL_LOG_INFO, "coll",
 				"BCL_COLL: %s cannot use %s in a team of %u "
 				"ranks on %u nodes; the cost model chooses",
-				bcl_operation_names[operation], algorithm->name,
+				bcl_operation_names[i], algorithm->name,
 				model->size, model->nodes);
 	}
 }

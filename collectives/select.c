@@ -45,17 +45,29 @@ static const double less = 0.999;
 /* us that a schedule adds to a message or a phase */
 static const double schedule_overhead = 0.2;
 
-void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
+static void set_shape(struct bcl_model *model, const struct bcl_team *team)
 {
-	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
 	const struct bcl_layout *layout = &team->layout;
 	unsigned i;
 
+	model->size = team->size;
+	model->nodes = layout->nnodes;
+	model->shares = team->shares && layout->nnodes == 1;
+	model->contiguous = layout->contiguous;
+	for (i = 0; i < layout->nnodes; i++) {
+		unsigned members = bcl_layout_members(layout, i);
+
+		if (members > model->members)
+			model->members = members;
+	}
+	model->uniform = model->members * model->nodes == model->size;
+}
+
+void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
+{
+	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
+
 	*model = (struct bcl_model){
-		.size = team->size,
-		.nodes = layout->nnodes,
-		.shares = team->shares && layout->nnodes == 1,
-		.contiguous = layout->contiguous,
 		.autonomous = bcl_cards_work_alone(team),
 		.inside = { 0.1, 0.02, 1 / 20000. },
 		.between = { 5, 1, 1 / 1200. },
@@ -69,13 +81,23 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 		model->card = card->costs;
 	if (model->card.copy > 0)
 		model->copy = model->card.copy;
-	for (i = 0; i < layout->nnodes; i++) {
-		unsigned members = bcl_layout_members(layout, i);
+	set_shape(model, team);
+}
 
-		if (members > model->members)
-			model->members = members;
-	}
-	model->uniform = model->members * model->nodes == model->size;
+void bcl_model_derive(struct bcl_model *model, const struct bcl_model *parent,
+		      const struct bcl_team *team)
+{
+	*model = (struct bcl_model){
+		.autonomous = parent->autonomous,
+		.inside = parent->inside,
+		.between = parent->between,
+		.segment = parent->segment,
+		.combine = parent->combine,
+		.copy = parent->copy,
+		.eager = parent->eager,
+		.card = parent->card,
+	};
+	set_shape(model, team);
 }
 
 static void measure_peer(struct bcl_cost *cost, struct bcl_team *team,

@@ -8,7 +8,7 @@ thread_tests += %D%/test_adi_rows %D%/test_adi_threads %D%/test_calls \
 	%D%/test_carrier %D%/test_claim %D%/test_coll_real %D%/test_collectives %D%/test_connect \
 	%D%/test_fallback %D%/test_helper %D%/test_doorbell_batch %D%/test_large %D%/test_leave \
 	%D%/test_lock %D%/test_pair %D%/test_peer %D%/test_remote %D%/test_select \
-	%D%/test_self %D%/test_team %D%/test_wake
+	%D%/test_self %D%/test_derived %D%/test_team %D%/test_wake
 
 unit_tests += %D%/test_perf
 %C%_test_perf_SOURCES = %D%/test_perf.c $(perf_engine)
@@ -157,7 +157,7 @@ coll_mock = $(coll_cases) %D%/coll_mock.c %D%/coll_mock.h
 coll_mock_libs = libcollectives.la libtransport.la libnicfw.la \
 	$(HWLOC_LIBS) $(CHECK_LIBS)
 unit_tests += %D%/test_alltoallv %D%/test_collectives %D%/test_schedule %D%/test_select \
-	%D%/test_team
+	%D%/test_derived %D%/test_team
 %C%_test_alltoallv_SOURCES = %D%/test_alltoallv.c $(coll_mock)
 %C%_test_alltoallv_LDADD = $(coll_mock_libs)
 %C%_test_collectives_SOURCES = %D%/test_collectives.c $(coll_mock)
@@ -166,6 +166,8 @@ unit_tests += %D%/test_alltoallv %D%/test_collectives %D%/test_schedule %D%/test
 %C%_test_schedule_LDADD = $(coll_mock_libs)
 %C%_test_select_SOURCES = %D%/test_select.c $(coll_mock)
 %C%_test_select_LDADD = $(coll_mock_libs)
+%C%_test_derived_SOURCES = %D%/test_derived.c $(coll_mock)
+%C%_test_derived_LDADD = $(coll_mock_libs)
 %C%_test_team_SOURCES = %D%/test_team.c $(coll_mock)
 %C%_test_team_LDADD = $(coll_mock_libs)
 unit_tests += %D%/test_carrier
