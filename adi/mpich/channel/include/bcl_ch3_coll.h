@@ -19,7 +19,8 @@ static inline struct bcl_team *bcl_ch3_team(MPIR_Comm *comm)
 {
 	if (comm->revoked)
 		return NULL;
-	return comm->dev.ch.asked ? comm->dev.ch.team : bcl_ch3_team_make(comm);
+	return comm->dev.ch.team == BCL_CH3_UNDECIDED ? bcl_ch3_team_make(comm)
+						      : comm->dev.ch.team;
 }
 
 /* Returns true if the team reduces with this operator. Operators that the
