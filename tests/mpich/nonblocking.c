@@ -237,6 +237,46 @@ static void reductions(MPI_Comm comm, int root)
 		check((any & (i + 1)) == i + 1, "iallreduce of bits");
 }
 
+/* A number in decimal: its digits show the order. */
+struct number {
+	long value, scale;
+};
+
+static void append(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+	const struct number *left = in;
+	struct number *right = inout;
+	int i;
+
+	(void)type;
+	for (i = 0; i < *n; i++) {
+		right[i].value += left[i].value * right[i].scale;
+		right[i].scale *= left[i].scale;
+	}
+}
+
+/* The operator and the type are freed while their operation is pending. */
+static void own_operator(void)
+{
+	struct number mine = { rank + 1, 10 }, all = { 0, 0 };
+	MPI_Datatype number;
+	MPI_Request request;
+	long digits = 0;
+	MPI_Op op;
+	int i;
+
+	MPI_Type_contiguous(2, MPI_LONG, &number);
+	MPI_Type_commit(&number);
+	MPI_Op_create(append, 0, &op);
+	MPI_Iallreduce(&mine, &all, 1, number, op, MPI_COMM_WORLD, &request);
+	MPI_Type_free(&number);
+	MPI_Op_free(&op);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	for (i = 0; i < size; i++)
+		digits = 10 * digits + i + 1;
+	check(all.value == digits, "iallreduce in order");
+}
+
 /* Rank 0 starts the first operation of a communicator before the other ranks
  * may: it must not wait for them. */
 static void first_alone(void)
@@ -331,6 +371,7 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	check(size <= RANKS_MAX, "too many ranks");
 	first_alone();
+	own_operator();
 	reductions(MPI_COMM_WORLD, size - 1);
 	groups();
 	many();

@@ -84,7 +84,7 @@ int MPID_Ireduce(const void *send, void *receive, MPI_Aint count,
 {
 	struct bcl_ch3_pending *pending;
 
-	if (!bcl_ch3_own(comm) || !bcl_ch3_reduces(op, type))
+	if (!bcl_ch3_own(comm) || !bcl_ch3_reduces(type))
 		return bcl_ch3_stock_ireduce(send, receive, count, type, op,
 					     root, comm, request);
 	pending = new_reduction(comm, start_reduce, send, receive, count, type,
@@ -109,7 +109,7 @@ int MPID_Ireduce(const void *send, void *receive, MPI_Aint count,
 			     MPI_Datatype type, MPI_Op op, MPIR_Comm *comm,    \
 			     MPIR_Request **request)                           \
 	{                                                                      \
-		if (!bcl_ch3_own(comm) || !bcl_ch3_reduces(op, type))          \
+		if (!bcl_ch3_own(comm) || !bcl_ch3_reduces(type))              \
 			return bcl_ch3_stock_i##mpi_name(send, receive, count, \
 							 type, op, comm,       \
 							 request);             \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An operator and a type of MPI as a reduction of the library: one of the
- * library's own, or one that calls MPICH's function. See collective.h. */
+/* An operator and a type of MPI as a reduction of the library: a builtin
+ * reduction, or a call of MPICH, which calls the operator's function. See
+ * collective.h. */
 #include "collective.h"
 
 static enum bcl_op op_of(MPI_Op op)
@@ -57,13 +58,25 @@ static enum bcl_type type_of(MPI_Datatype type)
 
 _Static_assert(sizeof(long) == 8, "MPI_LONG has 64 bits");
 
+int bcl_ch3_is_dense(MPI_Datatype type)
+{
+	MPI_Aint lb, extent, true_lb, true_extent;
+	MPI_Aint size;
+
+	MPIR_Datatype_get_size_macro(type, size);
+	MPIR_Type_get_extent_impl(type, &lb, &extent);
+	MPIR_Type_get_true_extent_impl(type, &true_lb, &true_extent);
+	return size > 0 && !lb && !true_lb && extent == size &&
+	       true_extent == size;
+}
+
+/* The caller cannot hear of an error. MPI has checked that the operator suits
+ * the type. */
 static void apply(const void *in, void *inout, size_t count, void *arg)
 {
 	const struct bcl_ch3_reduction *room = arg;
-	MPI_Datatype type = room->type;
-	MPI_Aint n = (MPI_Aint)count;
 
-	MPIR_OP_HDL_TO_FN(room->op)((void *)in, inout, &n, &type);
+	MPIR_Reduce_local(in, inout, (MPI_Aint)count, room->type, room->op);
 }
 
 const struct bcl_reduction *bcl_ch3_reduction(struct bcl_ch3_reduction *room,
@@ -71,14 +84,16 @@ const struct bcl_reduction *bcl_ch3_reduction(struct bcl_ch3_reduction *room,
 {
 	const struct bcl_reduction *known =
 		bcl_reduction(op_of(op), type_of(type));
+	size_t size;
 
 	if (known)
 		return known;
+	MPIR_Datatype_get_size_macro(type, size);
 	room->op = op;
 	room->type = type;
 	room->reduction = (struct bcl_reduction){
-		.element = (size_t)MPIR_Datatype_get_basic_size(type),
-		.commutative = TRUE,
+		.element = size,
+		.commutative = MPIR_Op_is_commutative(op),
 		.apply = apply,
 		.arg = room,
 	};
