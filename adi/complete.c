@@ -36,6 +36,17 @@ static inline enum bcl_status collect_request(struct bcl_adi *adi,
 	return BCL_OK;
 }
 
+bool bcl_adi_done(struct bcl_adi *adi, const struct bcl_adi_request *request)
+{
+	bool done;
+
+	if (!adi || !request || bcl_adi_enter(adi))
+		return false;
+	done = request->state == BCL_REQUEST_DONE;
+	bcl_adi_leave(adi);
+	return done;
+}
+
 enum bcl_status bcl_adi_test(struct bcl_adi *adi,
 			     struct bcl_adi_request **request,
 			     struct bcl_adi_status *status)

@@ -382,11 +382,31 @@ static enum bcl_status meet_far(struct bcl_team *team, double *us)
 	return connect_member(team, bcl_model_far(team), &peer);
 }
 
+/* The first member tells this to the other members. */
+struct selection {
+	struct bcl_basis basis;
+	struct bcl_choices choices;
+};
+
+static void choose(struct bcl_team *team, double between,
+		   struct selection *selection)
+{
+	const struct bcl_config *config = &bcl_adi_context(team->adi)->config;
+	struct bcl_model *model = &selection->basis.model;
+
+	bcl_model_init(model, team);
+	bcl_model_measure(model, team, between);
+	bcl_choices_init(&selection->choices, model);
+	bcl_preferences_read(config, &selection->basis.preferences);
+	bcl_preferences_apply(config, &selection->basis.preferences, model,
+			      &selection->choices);
+}
+
 static enum bcl_status hear_choices(struct bcl_team *team)
 {
 	struct bcl_group group = bcl_group_all(team);
+	struct selection selection = { 0 };
 	struct bcl_schedule *schedule;
-	struct bcl_model model;
 	enum bcl_status status;
 	double between = 0;
 	uint8_t present = 1;
@@ -401,18 +421,35 @@ static enum bcl_status hear_choices(struct bcl_team *team)
 		status = meet_far(team, &between);
 	if (status != BCL_OK)
 		return status;
-	if (team->rank == 0) {
-		bcl_model_init(&model, team);
-		bcl_model_measure(&model, team, between);
-		bcl_choices_init(&team->choices, &model);
-		bcl_preferences_apply(&bcl_adi_context(team->adi)->config,
-				      &model, &team->choices);
-		log_choices(team, &model);
-	}
-	status = broadcast(team, &team->choices, sizeof(team->choices));
-	if (status == BCL_OK)
-		bcl_call_prepare(team);
-	return status;
+	if (team->rank == 0)
+		choose(team, between, &selection);
+	status = broadcast(team, &selection, sizeof(selection));
+	if (status != BCL_OK)
+		return status;
+	team->basis = selection.basis;
+	team->choices = selection.choices;
+	if (team->rank == 0)
+		log_choices(team, &team->basis.model);
+	bcl_call_prepare(team);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_team_settle(struct bcl_team *team, const uint64_t *hosts,
+				const struct bcl_basis *basis)
+{
+	const struct bcl_config *config = &bcl_adi_context(team->adi)->config;
+	struct bcl_model *model = &team->basis.model;
+	enum bcl_status status = set_layout(team, hosts);
+
+	if (status != BCL_OK)
+		return status;
+	bcl_model_derive(model, &basis->model, team);
+	team->basis.preferences = basis->preferences;
+	bcl_choices_init(&team->choices, model);
+	bcl_preferences_apply(config, &basis->preferences, model,
+			      &team->choices);
+	bcl_call_prepare(team);
+	return BCL_OK;
 }
 
 enum bcl_status bcl_team_join(struct bcl_team *team, const uint64_t *hosts,

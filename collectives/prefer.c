@@ -103,41 +103,58 @@ enum bcl_status bcl_preferences_check(const struct bcl_config *config)
 	return BCL_OK;
 }
 
-/* True if the settings permit the algorithm. */
-static bool is_permitted(const struct bcl_config *config,
+/* True if the preferences permit the algorithm. */
+static bool is_permitted(const struct bcl_preferences *preferences,
 			 enum bcl_operation operation,
 			 const struct bcl_algorithm *algorithm)
 {
-	return !config->coll_fixed || algorithm->needs & BCL_FIXED_ORDER ||
+	return !preferences->fixed || algorithm->needs & BCL_FIXED_ORDER ||
 	       !bcl_operation_combines(operation);
 }
 
-void bcl_preferences_apply(const struct bcl_config *config,
-			   const struct bcl_model *model,
-			   struct bcl_choices *choices)
+void bcl_preferences_read(const struct bcl_config *config,
+			  struct bcl_preferences *preferences)
 {
 	const char *list = config->coll;
 	struct preference preference;
 
-	if (config->coll_fixed)
-		bcl_choices_fix_order(choices, model->size, model->eager);
+	*preferences = (struct bcl_preferences){ .fixed = config->coll_fixed };
 	while (next_preference(&list, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
-		const struct bcl_algorithm *algorithm =
-			algorithm_of(operation, &preference);
 
-		if (!is_permitted(config, operation, algorithm))
+		preferences->algorithm[operation] =
+			(uint8_t)(1 + (algorithm_of(operation, &preference) -
+				       bcl_algorithms[operation]));
+	}
+}
+
+void bcl_preferences_apply(const struct bcl_config *config,
+			   const struct bcl_preferences *preferences,
+			   const struct bcl_model *model,
+			   struct bcl_choices *choices)
+{
+	const struct bcl_algorithm *algorithm;
+	unsigned i;
+
+	if (preferences->fixed)
+		bcl_choices_fix_order(choices, model->size, model->eager);
+	for (i = 0; i < BCL_OPERATIONS; i++) {
+		enum bcl_operation operation = (enum bcl_operation)i;
+
+		if (!preferences->algorithm[i])
+			continue;
+		algorithm = &bcl_algorithms[i][preferences->algorithm[i] - 1];
+		if (!is_permitted(preferences, operation, algorithm))
 			bcl_log(config, BCL_LOG_INFO, "coll",
 				"BCL_COLL: %s by %s has no fixed order, which "
 				"BCL_COLL_FIXED asks for",
-				bcl_operation_names[operation],
-				algorithm->name);
+				bcl_operation_names[i], algorithm->name);
 		else if (bcl_choices_force(choices, model, operation,
 					   algorithm) != BCL_OK)
 			bcl_log(config, BCL_LOG_INFO, "coll",
 				"BCL_COLL: %s cannot use %s in a team of %u "
 				"ranks on %u nodes; the cost model chooses",
-				bcl_operation_names[operation], algorithm->name,
+				bcl_operation_names[i], algorithm->name,
 				model->size, model->nodes);
 	}
 }

@@ -57,24 +57,15 @@ static const struct bcl_model typical = {
 	.copy = 1 / 10000.,
 };
 
-void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
+static void set_shape(struct bcl_model *model, const struct bcl_team *team)
 {
-	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
 	const struct bcl_layout *layout = &team->layout;
 	unsigned i;
 
-	*model = typical;
 	model->size = team->size;
 	model->nodes = layout->nnodes;
 	model->shares = team->shares && layout->nnodes == 1;
 	model->contiguous = layout->contiguous;
-	model->autonomous = bcl_cards_work_alone(team);
-	model->eager = (double)bcl_config_eager_near(
-		&bcl_adi_context(team->adi)->config);
-	if (card)
-		model->card = card->costs;
-	if (model->card.copy > 0)
-		model->copy = model->card.copy;
 	for (i = 0; i < layout->nnodes; i++) {
 		unsigned members = bcl_layout_members(layout, i);
 
@@ -82,6 +73,37 @@ void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
 			model->members = members;
 	}
 	model->uniform = model->members * model->nodes == model->size;
+}
+
+void bcl_model_init(struct bcl_model *model, const struct bcl_team *team)
+{
+	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
+
+	*model = typical;
+	model->autonomous = bcl_cards_work_alone(team);
+	model->eager = (double)bcl_config_eager_near(
+		&bcl_adi_context(team->adi)->config);
+	if (card)
+		model->card = card->costs;
+	if (model->card.copy > 0)
+		model->copy = model->card.copy;
+	set_shape(model, team);
+}
+
+void bcl_model_derive(struct bcl_model *model, const struct bcl_model *parent,
+		      const struct bcl_team *team)
+{
+	*model = (struct bcl_model){
+		.autonomous = parent->autonomous,
+		.inside = parent->inside,
+		.between = parent->between,
+		.segment = parent->segment,
+		.combine = parent->combine,
+		.copy = parent->copy,
+		.eager = parent->eager,
+		.card = parent->card,
+	};
+	set_shape(model, team);
 }
 
 static void measure_peer(struct bcl_cost *cost, struct bcl_team *team,

@@ -130,8 +130,26 @@ struct bcl_choices {
 /* The algorithms of each operation; the last has the name NULL. */
 extern const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS];
 
+struct bcl_preferences {
+	/* The user's choice for each operation: 1 + the index into the
+	 * operation's algorithms. 0: the cost model chooses. */
+	uint8_t algorithm[BCL_OPERATIONS];
+	bool fixed; /* BCL_COLL_FIXED */
+};
+
+/* The figures and the preferences by which a team's algorithms were chosen, the
+ * same at all members: for teams that members derive from the team. */
+struct bcl_basis {
+	struct bcl_model model;
+	struct bcl_preferences preferences;
+};
+
 /* Typical figures of the hardware, and the shape of the team. */
 void bcl_model_init(struct bcl_model *model, const struct bcl_team *team);
+/* The figures of a parent, and the shape of the team. The links between the
+ * team's nodes count as not known. */
+void bcl_model_derive(struct bcl_model *model, const struct bcl_model *parent,
+		      const struct bcl_team *team);
 /* The rank that stands for all ranks on other nodes than the first: on the node
  * in the middle. If nodes are numbered along the switches, no node is farther
  * away. The team has two nodes or more. */
@@ -182,13 +200,16 @@ enum bcl_status bcl_choices_force(struct bcl_choices *choices,
 
 /*
  * prefer.c: BCL_COLL. check() returns ARG, after a line in the log, if the
- * setting names an operation or an algorithm that does not exist. apply() takes
- * a checked setting; an algorithm that this team cannot run is left out, with a
- * line in the log, and the cost model's choice stays. With BCL_COLL_FIXED, an
- * algorithm whose order of combination is not fixed is left out, too.
+ * setting names an operation or an algorithm that does not exist. read() takes
+ * a checked setting. apply() leaves out an algorithm that this team cannot run,
+ * with a line in the log, and the cost model's choice stays; so it does, with
+ * BCL_COLL_FIXED, with an algorithm whose order of combination is not fixed.
  */
 enum bcl_status bcl_preferences_check(const struct bcl_config *config);
+void bcl_preferences_read(const struct bcl_config *config,
+			  struct bcl_preferences *preferences);
 void bcl_preferences_apply(const struct bcl_config *config,
+			   const struct bcl_preferences *preferences,
 			   const struct bcl_model *model,
 			   struct bcl_choices *choices);
 

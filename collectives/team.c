@@ -108,13 +108,18 @@ enum bcl_status bcl_team_world(struct bcl_adi *adi, struct bcl_team **team)
 	return status;
 }
 
-/* Look up the members of a new team in the parent: their ranks in the job and
- * their nodes. ARG: a rank is no member of the parent or is there twice, or the
- * own rank is not there. */
+/* The members of a new team: ranks in the job, nodes, and the caller's rank. */
+struct members {
+	uint32_t *in_job;
+	uint64_t *hosts;
+	unsigned me;
+};
+
+/* ARG: a rank is no member of the parent or is there twice, or the own rank is
+ * not there. */
 static enum bcl_status find_members(const struct bcl_team *parent,
 				    const unsigned *ranks, unsigned n,
-				    uint32_t *in_job, uint64_t *hosts,
-				    unsigned *me)
+				    struct members *members)
 {
 	unsigned char *seen = calloc(parent->size, 1);
 	enum bcl_status status = BCL_OK;
@@ -122,7 +127,7 @@ static enum bcl_status find_members(const struct bcl_team *parent,
 
 	if (!seen)
 		return BCL_ERR_NOMEM;
-	*me = n;
+	members->me = n;
 	for (i = 0; i < n; i++) {
 		if (ranks[i] >= parent->size || seen[ranks[i]]) {
 			status = BCL_ERR_ARG;
@@ -130,12 +135,31 @@ static enum bcl_status find_members(const struct bcl_team *parent,
 		}
 		seen[ranks[i]] = 1;
 		if (ranks[i] == parent->rank)
-			*me = i;
-		in_job[i] = bcl_team_job_rank(parent, ranks[i]);
-		hosts[i] = bcl_layout_node(&parent->layout, ranks[i]);
+			members->me = i;
+		members->in_job[i] = bcl_team_job_rank(parent, ranks[i]);
+		members->hosts[i] = bcl_layout_node(&parent->layout, ranks[i]);
 	}
 	free(seen);
-	return *me == n ? BCL_ERR_ARG : status;
+	return members->me == n ? BCL_ERR_ARG : status;
+}
+
+/* Looks up the members in the parent. The caller frees both arrays. */
+static enum bcl_status get_members(const struct bcl_team *parent,
+				   const unsigned *ranks, unsigned n,
+				   struct members *members)
+{
+	enum bcl_status status = BCL_ERR_NOMEM;
+
+	members->in_job = malloc(n * sizeof(*members->in_job));
+	members->hosts = malloc(n * sizeof(*members->hosts));
+	if (members->in_job && members->hosts)
+		status = find_members(parent, ranks, n, members);
+	if (status == BCL_OK)
+		return BCL_OK;
+	free(members->in_job);
+	free(members->hosts);
+	*members = (struct members){ 0 };
+	return status;
 }
 
 /* If the parent is lost, or will be before all members have joined, so is the
@@ -158,51 +182,43 @@ static void hear_early(struct bcl_team *team)
 	bcl_adi_unlock(team->adi);
 }
 
-/* The new team, not created yet. hosts: of the n members. */
-static enum bcl_status new_child(struct bcl_team *parent, const unsigned *ranks,
-				 unsigned n, unsigned id, uint64_t *hosts,
-				 struct bcl_team **child)
+/* The new team, not created yet. NULL: no memory. */
+static struct bcl_team *new_child(struct bcl_team *parent,
+				  const struct members *members, unsigned n,
+				  unsigned id)
 {
-	uint32_t *in_job = malloc(n * sizeof(*in_job));
-	enum bcl_status status = BCL_ERR_NOMEM;
-	unsigned me;
+	struct bcl_team *child = team_new(
+		parent->adi, members->in_job, n, members->me, parent->context,
+		parent->tag | BCL_TEAM_TAG_CREATE | id,
+		bcl_teams_birth(parent->name, id));
 
-	if (in_job)
-		status = find_members(parent, ranks, n, in_job, hosts, &me);
-	if (status != BCL_OK) {
-		free(in_job);
-		return status;
-	}
-	*child = team_new(parent->adi, in_job, n, me, parent->context,
-			  parent->tag | BCL_TEAM_TAG_CREATE | id,
-			  bcl_teams_birth(parent->name, id));
-	if (!*child)
-		return BCL_ERR_NOMEM;
-	if (id >= BCL_TEAM_IDS)
-		hear_early(*child);
-	return BCL_OK;
+	if (child && id >= BCL_TEAM_IDS)
+		hear_early(child);
+	return child;
 }
 
 enum bcl_status bcl_team_make(struct bcl_team *parent, const unsigned *ranks,
 			      unsigned n, unsigned id, bool bound,
 			      struct bcl_team **team)
 {
-	uint64_t *hosts = malloc(n * sizeof(*hosts));
-	enum bcl_status status = BCL_ERR_NOMEM;
-	struct bcl_team *child;
+	struct members members = { 0 };
+	enum bcl_status status = get_members(parent, ranks, n, &members);
+	struct bcl_team *child = NULL;
 
-	if (hosts)
-		status = new_child(parent, ranks, n, id, hosts, &child);
 	if (status == BCL_OK) {
+		child = new_child(parent, &members, n, id);
+		status = child ? BCL_OK : BCL_ERR_NOMEM;
+	}
+	if (child) {
 		if (bound)
 			bind_to(child, parent);
-		status = create(child, hosts);
+		status = create(child, members.hosts);
 		if (status == BCL_OK)
 			*team = child;
 	} else if (bound) {
 		bcl_team_fail(parent, status);
 	}
-	free(hosts);
+	free(members.hosts);
 	return status;
 }
 
@@ -216,6 +232,69 @@ enum bcl_status bcl_team_create(struct bcl_team *parent, const unsigned *ranks,
 	if (!ranks || !n || n > parent->size || id >= BCL_TEAM_IDS || !team)
 		return BCL_ERR_ARG;
 	return bcl_team_make(parent, ranks, n, id, false, team);
+}
+
+_Static_assert(BCL_ADI_CONTEXT_COLLECTIVE + BCL_TEAM_DERIVED +
+			       BCL_TEAM_DERIVED_IDS ==
+		       BCL_ADI_CONTEXT_CLOSE,
+	       "derived teams have the last contexts");
+
+/* Stands for the generation in the name of a derived team: teams of other
+ * members that have the id later most probably have another name. */
+static unsigned hash_members(const struct bcl_team *team)
+{
+	uint32_t hash = team->size;
+	unsigned i;
+
+	for (i = 0; i < team->size; i++)
+		hash = (hash ^ team->ranks[i]) * UINT32_C(0x9e3779b1);
+	return hash >> 16 | 1;
+}
+
+/* Makes a team known under the name that its members derive. */
+static void name_derived(struct bcl_team *team)
+{
+	unsigned number = team->context - BCL_ADI_CONTEXT_COLLECTIVE;
+
+	bcl_adi_lock(team->adi);
+	team->sequence_mask = BCL_TEAM_TAG_SEQUENCE;
+	team->name = bcl_teams_name(number, team->ranks[0], hash_members(team));
+	bcl_teams_named(team->teams, team->name);
+	bcl_count(team->counters, coll_teams);
+	bcl_adi_unlock(team->adi);
+}
+
+enum bcl_status bcl_team_derive(struct bcl_team *parent, const unsigned *ranks,
+				unsigned n, unsigned id, struct bcl_team **team)
+{
+	enum bcl_status status = bcl_team_usable(parent);
+	struct members members;
+	struct bcl_team *child;
+
+	if (status != BCL_OK)
+		return status;
+	if (!ranks || !n || n > parent->size || id >= BCL_TEAM_DERIVED_IDS ||
+	    !team)
+		return BCL_ERR_ARG;
+	status = get_members(parent, ranks, n, &members);
+	if (status != BCL_OK)
+		return status;
+	child = team_new(parent->adi, members.in_job, n, members.me,
+			 BCL_ADI_CONTEXT_COLLECTIVE + BCL_TEAM_DERIVED + id,
+			 members.in_job[0] * BCL_TEAM_TAG_RANK, 0);
+	status = child ? bcl_team_settle(child, members.hosts, &parent->basis)
+		       : BCL_ERR_NOMEM;
+	free(members.hosts);
+	if (status == BCL_OK) {
+		name_derived(child);
+		*team = child;
+	} else if (child) {
+		bcl_adi_lock(child->adi);
+		bcl_teams_remove(child->teams, child);
+		bcl_adi_unlock(child->adi);
+		destroy(child);
+	}
+	return status;
 }
 
 enum bcl_status bcl_team_cancel(struct bcl_team *team)
@@ -236,7 +315,8 @@ void bcl_team_free(struct bcl_team *team)
 		return;
 	number = team->context - BCL_ADI_CONTEXT_COLLECTIVE;
 	/* after the barrier no member uses the segment or the name */
-	bcl_barrier(team);
+	if (number < BCL_TEAM_DERIVED)
+		bcl_barrier(team);
 	bcl_adi_lock(team->adi);
 	/* operations of a lost team end by themselves */
 	while (team->nrunning)
@@ -244,7 +324,8 @@ void bcl_team_free(struct bcl_team *team)
 	bcl_teams_remove(team->teams, team);
 	/* Messages of a lost team may still arrive, so its number is not used
 	 * again. */
-	if (team->rank == 0 && team->lost == BCL_OK)
+	if (team->rank == 0 && team->lost == BCL_OK &&
+	    number < BCL_TEAM_DERIVED)
 		bcl_teams_number_free(team->teams, number);
 	bcl_adi_unlock(team->adi);
 	destroy(team);

@@ -3,8 +3,9 @@
  * The inside of a team.
  *
  * A team is named by the rank of its first member in the job and by a number
- * that this member hands out. Messages carry the number in their context; their
- * tag carries the rank and the operation's number.
+ * that this member hands out, or that comes from the id of bcl_team_derive().
+ * Messages carry the number in their context; their tag carries the rank and
+ * the operation's number.
  *
  * The job's lock (adi/internal.h) protects the schedules and the node segment's
  * state. All else is constant after creation.
@@ -26,9 +27,13 @@ enum {
 	/* Teams at a time with the same first member; one more number serves
 	 * bcl_team_world(). */
 	BCL_TEAM_NUMBERS = 2047,
-	/* Ids of teams in creation: first the caller's, then those of split.c. */
+	/* Ids of teams in creation: first the caller's, then those of split.c.
+	 */
 	BCL_TEAM_IDS = 1024,
 	BCL_TEAM_IDS_ALL = 8192,
+	/* Numbers of derived teams are BCL_TEAM_DERIVED + id. */
+	BCL_TEAM_DERIVED = BCL_TEAM_NUMBERS + 1,
+	BCL_TEAM_DERIVED_IDS = 2047,
 	BCL_TEAM_RUNNING_MAX = 1024, /* operations of a team at a time */
 
 	/* A tag: the first member's rank, then 15 bits: the operation's number
@@ -63,6 +68,7 @@ struct bcl_team {
 	unsigned splits; /* teams made by split.c */
 	unsigned my_node, my_member;
 	struct bcl_layout layout;
+	struct bcl_basis basis; /* of the choices */
 	struct bcl_choices choices;
 	/* Operations with fewer bytes go through the node's flag lines
 	 * alone. */
@@ -126,6 +132,11 @@ static inline unsigned bcl_team_job_rank(const struct bcl_team *team,
 enum bcl_status bcl_team_join(struct bcl_team *team, const uint64_t *hosts,
 			      bool *refused);
 void bcl_team_leave_segment(struct bcl_team *team);
+
+/* create.c: sets the layout of a derived team, and its choices on the basis of
+ * the parent. Sends nothing. NOMEM. */
+enum bcl_status bcl_team_settle(struct bcl_team *team, const uint64_t *hosts,
+				const struct bcl_basis *basis);
 
 /* Make the team use the algorithm with this name; for tests, called alike at
  * all members. */

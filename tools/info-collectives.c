@@ -222,6 +222,7 @@ static void describe(struct bcl_model *model,
 static void make_view(struct view *view, struct bcl_team *team,
 		      const struct info_request *request)
 {
+	struct bcl_preferences preferences;
 	const struct bcl_config *config = &bcl_adi_context(team->adi)->config;
 
 	bcl_model_init(&view->model, team);
@@ -230,7 +231,9 @@ static void make_view(struct view *view, struct bcl_team *team,
 	bcl_model_measure(&view->model, team, 0);
 	bcl_choices_init(&view->of_model, &view->model);
 	view->choices = view->of_model;
-	bcl_preferences_apply(config, &view->model, &view->choices);
+	bcl_preferences_read(config, &preferences);
+	bcl_preferences_apply(config, &preferences, &view->model,
+			      &view->choices);
 }
 
 bool info_is_operation(const char *name)

@@ -161,6 +161,10 @@ BCL_API enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer,
 BCL_API enum bcl_status bcl_adi_test(struct bcl_adi *adi,
 				     struct bcl_adi_request **request,
 				     struct bcl_adi_status *status);
+/* Returns true if the request is complete. Makes no turn of the progress engine,
+ * and leaves the request to a call that reports its end. */
+BCL_API bool bcl_adi_done(struct bcl_adi *adi,
+			  const struct bcl_adi_request *request);
 /* Blocks until the request is complete. */
 BCL_API enum bcl_status bcl_adi_wait(struct bcl_adi *adi,
 				     struct bcl_adi_request **request,

@@ -71,6 +71,20 @@ BCL_API enum bcl_status bcl_team_create(struct bcl_team *parent,
 					const unsigned *ranks, unsigned n,
 					unsigned id, struct bcl_team **team);
 /*
+ * Makes a team of n members of a parent as bcl_team_create() does, but without
+ * a message: each member derives the team when it likes, and none waits for
+ * another. Operations of the team match those of other members that have given
+ * the same ranks and the same id (0..2046), and use messages, also inside a
+ * node. The id is the caller's to choose: as long as the team is not freed at a
+ * member, this member is in no other derived team of this id. The id of a
+ * derived team that was lost is used up. bcl_team_free() of a derived team is
+ * not collective: it frees the caller's side, whose operations must be
+ * complete. Errors: as bcl_team_create(), without blocking.
+ */
+BCL_API enum bcl_status bcl_team_derive(struct bcl_team *parent,
+					const unsigned *ranks, unsigned n,
+					unsigned id, struct bcl_team **team);
+/*
  * Teams of all members of a parent, which call the function like a collective
  * operation; if the parent is lost, so is the new team. The call blocks.
  *  bcl_team_split()       the members of one colour, in the order of keys, and
@@ -95,8 +109,8 @@ BCL_API enum bcl_status bcl_team_split_place(struct bcl_team *parent,
  * team is like a team that has lost a member.
  */
 BCL_API enum bcl_status bcl_team_cancel(struct bcl_team *team);
-/* Frees the team. Collective, unless a member has died; all operations must
- * be complete. */
+/* Frees the team. Collective, unless a member has died or the team is derived;
+ * all operations must be complete. */
 BCL_API void bcl_team_free(struct bcl_team *team);
 BCL_API unsigned bcl_team_rank(const struct bcl_team *team);
 BCL_API unsigned bcl_team_size(const struct bcl_team *team);

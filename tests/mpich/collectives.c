@@ -19,6 +19,7 @@ enum {
 };
 
 static int rank, size;
+static int with_teams;		  /* collective operations go over teams */
 static MPI_Datatype every_second; /* of N ints */
 
 static void check(int holds, const char *what)
@@ -239,18 +240,98 @@ static void prefixes(MPI_Comm comm)
 	check(all[0] == mine, "reduce_scatter in place");
 }
 
+/* The digits of ranks `from` to `to` - 1 in a row. */
+static int is_row(struct number x, int from, int to)
+{
+	long digits = 0, scale = 1;
+
+	for (; from < to; from++) {
+		digits = 10 * digits + from + 1;
+		scale *= 10;
+	}
+	return x.value == digits && x.scale == scale;
+}
+
+static int are_rows(const struct number *x, int n, int from, int to)
+{
+	int i = 0;
+
+	while (i < n && is_row(x[i], from, to))
+		i++;
+	return i == n;
+}
+
+static void set_digits(struct number *x, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		x[i] = (struct number){ rank + 1, 10 };
+}
+
+/* An operator of the program's that does not commute, on vectors short and
+ * long. The order of the digits shows the order of the ranks. */
+static void in_order(MPI_Comm comm, int n)
+{
+	unsigned long long before = counter("bcl_coll_allreduce");
+	struct number *out = malloc((size_t)(n * size) * sizeof(*out));
+	struct number *in = malloc((size_t)(n * size) * sizeof(*in));
+	MPI_Datatype number;
+	int root = size - 1;
+	MPI_Op op;
+
+	MPI_Type_contiguous(2, MPI_LONG, &number);
+	MPI_Type_commit(&number);
+	MPI_Op_create(append, 0, &op);
+	set_digits(out, n * size);
+	MPI_Allreduce(out, in, n, number, op, comm);
+	check(are_rows(in, n, 0, size), "allreduce in order");
+	MPI_Reduce(out, in, n, number, op, root, comm);
+	check(rank != root || are_rows(in, n, 0, size), "reduce in order");
+	MPI_Scan(out, in, n, number, op, comm);
+	check(are_rows(in, n, 0, rank + 1), "scan in order");
+	MPI_Exscan(out, in, n, number, op, comm);
+	check(!rank || are_rows(in, n, 0, rank), "exscan in order");
+	MPI_Reduce_scatter_block(out, in, n, number, op, comm);
+	check(are_rows(in, n, 0, size), "reduce_scatter in order");
+	MPI_Allreduce(MPI_IN_PLACE, out, n, number, op, comm);
+	check(are_rows(out, n, 0, size), "allreduce in order, in place");
+	before = counter("bcl_coll_allreduce") - before;
+	check(before == (with_teams ? 2 : 0), "an operator goes over the team");
+	MPI_Type_free(&number);
+	MPI_Op_free(&op);
+	free(out);
+	free(in);
+}
+
+/* One type of pairs fills its place, the other one does not. */
+static void least_pairs(MPI_Comm comm)
+{
+	struct {
+		float value;
+		int where;
+	} dense = { (float)abs(rank - size / 2), rank };
+	struct {
+		double value;
+		int where;
+	} sparse = { abs(rank - size / 2), rank };
+
+	MPI_Allreduce(MPI_IN_PLACE, &dense, 1, MPI_FLOAT_INT, MPI_MINLOC, comm);
+	check(dense.value == 0 && dense.where == size / 2, "minloc of float");
+	MPI_Allreduce(MPI_IN_PLACE, &sparse, 1, MPI_DOUBLE_INT, MPI_MINLOC,
+		      comm);
+	check(sparse.value == 0 && sparse.where == size / 2,
+	      "minloc of double");
+}
+
 static void reductions(MPI_Comm comm)
 {
 	struct {
 		int value, where;
 	} mine = { abs(rank - size / 2), rank }, least;
 	long double x = rank + 0.5L, sum;
-	struct number order = { rank + 1, 10 };
-	long expected = 0;
 	unsigned char odd = rank % 2 ? 3 : 0, any;
-	MPI_Datatype number;
-	MPI_Op op;
-	int i, n = rank == 0 ? size : 1;
+	int n = rank == 0 ? size : 1;
 
 	MPI_Allreduce(&mine, &least, 1, MPI_2INT, MPI_MINLOC, comm);
 	check(least.value == 0 && least.where == size / 2, "minloc");
@@ -263,29 +344,34 @@ static void reductions(MPI_Comm comm)
 	check(any == 3, "bor");
 	prefixes(comm);
 
-	MPI_Type_contiguous(2, MPI_LONG, &number);
-	MPI_Type_commit(&number);
-	MPI_Op_create(append, 0, &op);
-	MPI_Allreduce(MPI_IN_PLACE, &order, 1, number, op, comm);
-	for (i = 0; i < size; i++)
-		expected = 10 * expected + i + 1;
-	check(order.value == expected, "an operator of the program's");
-	MPI_Type_free(&number);
-	MPI_Op_free(&op);
+	in_order(comm, 1);
+	in_order(comm, 3000);
+	least_pairs(comm);
 }
 
-/* All ranks but rank 0 wait, before the barrier, for a request that only
- * MPICH's progress engine completes. */
+/* All ranks but rank 0 wait, before the barrier, for an exchange of integers
+ * that only MPICH's progress engine completes. */
 static void something_under_way(MPI_Comm comm)
 {
+	int out[RANKS_MAX], in[RANKS_MAX], counts[RANKS_MAX], at[RANKS_MAX], i;
+	MPI_Datatype types[RANKS_MAX];
 	MPI_Request request;
 
-	MPI_Ibarrier(comm, &request);
+	for (i = 0; i < size; i++) {
+		out[i] = value(rank, i, 0);
+		counts[i] = 1;
+		at[i] = i * (int)sizeof(int);
+		types[i] = MPI_INT;
+	}
+	MPI_Ialltoallw(out, counts, at, types, in, counts, at, types, comm,
+		       &request);
 	if (rank == 0)
 		MPI_Barrier(comm);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	if (rank)
 		MPI_Barrier(comm);
+	for (i = 0; i < size; i++)
+		check(in[i] == value(i, rank, 0), "ialltoallw");
 }
 
 /* Each rank frees the communicator at once, and waits for no rank. */
@@ -409,6 +495,8 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	check(size <= RANKS_MAX, "too many ranks");
+	MPI_Barrier(MPI_COMM_WORLD);
+	with_teams = counter("bcl_coll_barrier") > 0;
 	MPI_Type_vector(N, 1, 2, MPI_INT, &every_second);
 	MPI_Type_create_resized(every_second, 0, 2 * N * sizeof(int),
 				&every_second);

@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Collective operations over teams, of MPICH on ch3:bcl: collectives.c tells
-# more. Each that there is is used, unless one rank is without.
+# Collective operations over teams, of MPICH on ch3:bcl: collectives.c and
+# nonblocking.c tell more. Each that there is is used, unless one rank is without.
 set -euo pipefail
 # shellcheck source=tests/mpich/program.sh
 . "${abs_top_srcdir:?}/tests/mpich/program.sh"
-mpicc -o "$dir/program" "$abs_top_srcdir/tests/mpich/collectives.c"
+for program in collectives nonblocking; do
+	mpicc -o "$dir/$program" "$abs_top_srcdir/tests/mpich/$program.c"
+done
 
 # check WHAT PATTERN ARGUMENT...: what rank 0 says of a run
 check() {
@@ -24,10 +26,13 @@ check() {
 all='ours: barrier broadcast reduce allreduce gather scatter allgather'
 all+=' alltoall alltoallv reduce_scatter scan exscan'
 all+=' gatherv scatterv allgatherv'
-for ranks in 2 3 5; do
-	check "$ranks ranks" "$all" -n $ranks "$dir/program"
+for program in collectives nonblocking; do
+	for ranks in 2 3 5; do
+		check "$program, $ranks ranks" "$all" -n $ranks "$dir/$program"
+	done
+	check "$program, virtual nodes" "$all" \
+		-n 2 -env BCL_NODE a "$dir/$program" : \
+		-n 3 -env BCL_NODE b "$dir/$program"
+	check "$program, one without" 'ours:' -n 2 "$dir/$program" : \
+		-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES 0 "$dir/$program"
 done
-check 'virtual nodes' "$all" -n 2 -env BCL_NODE a "$dir/program" : \
-	-n 3 -env BCL_NODE b "$dir/program"
-check 'one without' 'ours:' -n 2 "$dir/program" : \
-	-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES 0 "$dir/program"

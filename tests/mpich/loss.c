@@ -90,10 +90,14 @@ static void fail_apart(void)
 /* No rank can finish a collective operation without the dead rank. */
 static void fail_together(void)
 {
-	int one = 1, sum;
+	int one = 1, sum, other, error;
+	MPI_Request request;
 
+	error = MPI_Iallreduce(&one, &other, 1, MPI_INT, MPI_SUM,
+			       MPI_COMM_WORLD, &request);
 	need(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD),
 	     "a reduction goes without the dead");
+	check_text(error ? error : status_of(&request));
 	check_text(MPI_Barrier(MPI_COMM_WORLD));
 	need(MPI_Bcast(&one, 1, MPI_INT, dead, MPI_COMM_WORLD),
 	     "the dead has broadcast something");

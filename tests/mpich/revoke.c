@@ -2,8 +2,9 @@
 /*
  * The last rank revokes a communicator. Meanwhile each of the remaining ranks
  * waits in an operation on the communicator (`revoke barrier`, `bcast`,
- * `recv`), and the last rank never joins. The operation fails, and so does each
- * later operation on the communicator. Communicators of two ranks go on.
+ * `recv`, `ibarrier`, `ibcast`), and the last rank never joins. The operation
+ * fails, and so does each later operation on the communicator. Communicators of
+ * two ranks go on.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -40,9 +41,22 @@ static int receive(MPI_Comm comm, int from)
 	return MPI_Recv(buffer, 1, MPI_CHAR, from, 0, comm, MPI_STATUS_IGNORE);
 }
 
+static int wait_for(int error, MPI_Request *request)
+{
+	return error ? error : MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
 /* Wait in an operation. The last rank does not come. */
 static int wait_in(const char *what, MPI_Comm comm)
 {
+	MPI_Request request;
+
+	if (!strcmp(what, "ibarrier"))
+		return wait_for(MPI_Ibarrier(comm, &request), &request);
+	if (!strcmp(what, "ibcast"))
+		return wait_for(MPI_Ibcast(buffer, LONG, MPI_CHAR, size - 1,
+					   comm, &request),
+				&request);
 	if (!strcmp(what, "barrier"))
 		return MPI_Barrier(comm);
 	if (!strcmp(what, "bcast"))
@@ -71,8 +85,11 @@ static void be_revoked(const char *what, MPI_Comm comm)
 
 static void be_refused(MPI_Comm comm)
 {
+	MPI_Request request;
 	int sum;
 
+	need(is_revoked(wait_for(MPI_Ibarrier(comm, &request), &request)),
+	     "a later barrier that does not block");
 	need(is_revoked(MPI_Barrier(comm)), "a later barrier");
 	need(is_revoked(MPI_Bcast(buffer, LONG, MPI_CHAR, 0, comm)),
 	     "a later broadcast");

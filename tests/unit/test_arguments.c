@@ -194,6 +194,7 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	S(bcl_adi_wait, 2, 1, 0, bcl_adi_wait(A, P(2, &my.request), NULL)) \
 	S(bcl_adi_waitall, 2, 1, 0, bcl_adi_waitall(A, P(2, &my.request), 1, NULL)) \
 	S(bcl_adi_waitany, 3, 1, 0, bcl_adi_waitany(A, P(2, &my.request), 1, P(3, &got.number), NULL)) \
+	N(bcl_adi_done, 2, 0, 0, !bcl_adi_done(A, P(2, my.request))) \
 	S(bcl_adi_cancel, 2, 0, 0, bcl_adi_cancel(A, P(2, my.request))) \
 	S(bcl_adi_iprobe, 1, 1, 3, bcl_adi_iprobe(A, V(1, R, 99), V(2, 0, -2), V(3, 0, 0xf000), NULL)) \
 	S(bcl_adi_improbe, 2, 1, 3, bcl_adi_improbe(A, V(1, R, 99), V(2, 0, -2), V(3, 0, 0xf000), P(2, &got.message), NULL)) \
@@ -218,6 +219,7 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	/* teams */ \
 	S(bcl_team_world, 2, 0, 0, bcl_team_world(A, P(2, &got.team))) \
 	S(bcl_team_create, 3, 0, 3, bcl_team_create(T, P(2, V(1, self, other)), V(2, 1, 0), V(3, 0, 1024), P(3, &got.team))) \
+	S(bcl_team_derive, 3, 0, 3, bcl_team_derive(T, P(2, V(1, self, other)), V(2, 1, 0), V(3, 0, 2047), P(3, &got.team))) \
 	S(bcl_team_split, 2, 0, 0, bcl_team_split(T, 0, 0, P(2, &got.team))) \
 	S(bcl_team_dup, 2, 0, 0, bcl_team_dup(T, P(2, &got.team))) \
 	S(bcl_team_split_node, 2, 0, 0, bcl_team_split_node(T, P(2, &got.team))) \

@@ -3,8 +3,8 @@
  * Collective operations that go over the team of a communicator, if there is
  * one. Whether an operation goes over the team depends only on facts that are
  * the same at all ranks. It never depends on buffers, counts and types, because
- * ranks may describe the same data differently. The exceptions are the operator
- * of a reduction, and whether its type is predefined.
+ * ranks may describe the same data differently. The exception is the type of a
+ * reduction, which is the same at all ranks.
  */
 #ifndef BCL_CH3_COLL_H
 #define BCL_CH3_COLL_H
@@ -19,14 +19,19 @@ static inline struct bcl_team *bcl_ch3_team(MPIR_Comm *comm)
 {
 	if (comm->revoked)
 		return NULL;
-	return comm->dev.ch.asked ? comm->dev.ch.team : bcl_ch3_team_make(comm);
+	return comm->dev.ch.team == BCL_CH3_UNDECIDED ? bcl_ch3_team_make(comm)
+						      : comm->dev.ch.team;
 }
 
-/* Returns true if the team reduces with this operator. Operators that the
- * program defines are combined in MPICH's order, by MPICH. */
-static inline int bcl_ch3_reduces(MPI_Op op, MPI_Datatype type)
+/* Returns true if the elements of a type that is not predefined fill their
+ * place: a vector of them is contiguous bytes, without gaps. */
+int bcl_ch3_is_dense(MPI_Datatype type);
+
+/* Returns true if the team reduces elements of this type. All ranks give the
+ * same type to a reduction. */
+static inline int bcl_ch3_reduces(MPI_Datatype type)
 {
-	return HANDLE_IS_BUILTIN(op) && HANDLE_IS_BUILTIN(type);
+	return HANDLE_IS_BUILTIN(type) || bcl_ch3_is_dense(type);
 }
 
 int bcl_ch3_barrier(MPIR_Comm *comm);
@@ -99,7 +104,7 @@ static inline int MPID_Reduce(const void *send, void *receive, MPI_Aint count,
 			      MPI_Datatype type, MPI_Op op, int root,
 			      MPIR_Comm *comm, MPIR_Errflag_t *errflag)
 {
-	if (bcl_ch3_team(comm) && bcl_ch3_reduces(op, type))
+	if (bcl_ch3_team(comm) && bcl_ch3_reduces(type))
 		return bcl_ch3_reduce(send, receive, count, type, op, root,
 				      comm);
 	return bcl_ch3_stock_reduce(send, receive, count, type, op, root, comm,
@@ -110,7 +115,7 @@ static inline int MPID_Allreduce(const void *send, void *receive,
 				 MPI_Aint count, MPI_Datatype type, MPI_Op op,
 				 MPIR_Comm *comm, MPIR_Errflag_t *errflag)
 {
-	if (bcl_ch3_team(comm) && bcl_ch3_reduces(op, type))
+	if (bcl_ch3_team(comm) && bcl_ch3_reduces(type))
 		return bcl_ch3_allreduce(send, receive, count, type, op, comm);
 	return bcl_ch3_stock_allreduce(send, receive, count, type, op, comm,
 				       errflag);
@@ -196,7 +201,7 @@ static inline int MPID_Reduce_scatter_block(const void *send, void *receive,
 					    MPI_Op op, MPIR_Comm *comm,
 					    MPIR_Errflag_t *errflag)
 {
-	if (bcl_ch3_team(comm) && bcl_ch3_reduces(op, type))
+	if (bcl_ch3_team(comm) && bcl_ch3_reduces(type))
 		return bcl_ch3_reduce_scatter_block(send, receive, count, type,
 						    op, comm);
 	return bcl_ch3_stock_reduce_scatter_block(send, receive, count, type,
@@ -207,7 +212,7 @@ static inline int MPID_Scan(const void *send, void *receive, MPI_Aint count,
 			    MPI_Datatype type, MPI_Op op, MPIR_Comm *comm,
 			    MPIR_Errflag_t *errflag)
 {
-	if (bcl_ch3_team(comm) && bcl_ch3_reduces(op, type))
+	if (bcl_ch3_team(comm) && bcl_ch3_reduces(type))
 		return bcl_ch3_scan(send, receive, count, type, op, comm);
 	return bcl_ch3_stock_scan(send, receive, count, type, op, comm,
 				  errflag);
@@ -217,7 +222,7 @@ static inline int MPID_Exscan(const void *send, void *receive, MPI_Aint count,
 			      MPI_Datatype type, MPI_Op op, MPIR_Comm *comm,
 			      MPIR_Errflag_t *errflag)
 {
-	if (bcl_ch3_team(comm) && bcl_ch3_reduces(op, type))
+	if (bcl_ch3_team(comm) && bcl_ch3_reduces(type))
 		return bcl_ch3_exscan(send, receive, count, type, op, comm);
 	return bcl_ch3_stock_exscan(send, receive, count, type, op, comm,
 				    errflag);

@@ -37,21 +37,36 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
  * communicators without a team.
  */
 #undef MPID_COLL_H_INCLUDED
-#define MPID_Barrier		  bcl_ch3_stock_barrier
-#define MPID_Bcast		  bcl_ch3_stock_bcast
-#define MPID_Reduce		  bcl_ch3_stock_reduce
-#define MPID_Allreduce		  bcl_ch3_stock_allreduce
-#define MPID_Gather		  bcl_ch3_stock_gather
-#define MPID_Scatter		  bcl_ch3_stock_scatter
-#define MPID_Allgather		  bcl_ch3_stock_allgather
-#define MPID_Alltoall		  bcl_ch3_stock_alltoall
-#define MPID_Alltoallv		  bcl_ch3_stock_alltoallv
-#define MPID_Reduce_scatter_block bcl_ch3_stock_reduce_scatter_block
-#define MPID_Scan		  bcl_ch3_stock_scan
-#define MPID_Exscan		  bcl_ch3_stock_exscan
-#define MPID_Gatherv		  bcl_ch3_stock_gatherv
-#define MPID_Scatterv		  bcl_ch3_stock_scatterv
-#define MPID_Allgatherv		  bcl_ch3_stock_allgatherv
+#define MPID_Barrier		   bcl_ch3_stock_barrier
+#define MPID_Bcast		   bcl_ch3_stock_bcast
+#define MPID_Reduce		   bcl_ch3_stock_reduce
+#define MPID_Allreduce		   bcl_ch3_stock_allreduce
+#define MPID_Gather		   bcl_ch3_stock_gather
+#define MPID_Scatter		   bcl_ch3_stock_scatter
+#define MPID_Allgather		   bcl_ch3_stock_allgather
+#define MPID_Alltoall		   bcl_ch3_stock_alltoall
+#define MPID_Alltoallv		   bcl_ch3_stock_alltoallv
+#define MPID_Reduce_scatter_block  bcl_ch3_stock_reduce_scatter_block
+#define MPID_Scan		   bcl_ch3_stock_scan
+#define MPID_Exscan		   bcl_ch3_stock_exscan
+#define MPID_Gatherv		   bcl_ch3_stock_gatherv
+#define MPID_Scatterv		   bcl_ch3_stock_scatterv
+#define MPID_Allgatherv		   bcl_ch3_stock_allgatherv
+#define MPID_Ibarrier		   bcl_ch3_stock_ibarrier
+#define MPID_Ibcast		   bcl_ch3_stock_ibcast
+#define MPID_Ireduce		   bcl_ch3_stock_ireduce
+#define MPID_Iallreduce		   bcl_ch3_stock_iallreduce
+#define MPID_Ireduce_scatter_block bcl_ch3_stock_ireduce_scatter_block
+#define MPID_Iscan		   bcl_ch3_stock_iscan
+#define MPID_Iexscan		   bcl_ch3_stock_iexscan
+#define MPID_Igather		   bcl_ch3_stock_igather
+#define MPID_Iscatter		   bcl_ch3_stock_iscatter
+#define MPID_Iallgather		   bcl_ch3_stock_iallgather
+#define MPID_Ialltoall		   bcl_ch3_stock_ialltoall
+#define MPID_Ialltoallv		   bcl_ch3_stock_ialltoallv
+#define MPID_Igatherv		   bcl_ch3_stock_igatherv
+#define MPID_Iscatterv		   bcl_ch3_stock_iscatterv
+#define MPID_Iallgatherv	   bcl_ch3_stock_iallgatherv
 #include "../../../include/mpid_coll.h"
 #undef MPID_Barrier
 #undef MPID_Bcast
@@ -68,7 +83,23 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #undef MPID_Gatherv
 #undef MPID_Scatterv
 #undef MPID_Allgatherv
+#undef MPID_Ibarrier
+#undef MPID_Ibcast
+#undef MPID_Ireduce
+#undef MPID_Iallreduce
+#undef MPID_Ireduce_scatter_block
+#undef MPID_Iscan
+#undef MPID_Iexscan
+#undef MPID_Igather
+#undef MPID_Iscatter
+#undef MPID_Iallgather
+#undef MPID_Ialltoall
+#undef MPID_Ialltoallv
+#undef MPID_Igatherv
+#undef MPID_Iscatterv
+#undef MPID_Iallgatherv
 
 #include "bcl_ch3_coll.h"
+#include "bcl_ch3_icoll.h"
 
 #endif

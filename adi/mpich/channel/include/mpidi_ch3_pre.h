@@ -9,10 +9,14 @@
 
 /* The channel's part of a communicator. */
 typedef struct {
-	struct bcl_team *team; /* NULL: collective operations are MPICH's */
-	int asked;	       /* bcl_ch3_team_make() has decided about the
-				* team */
+	/* of blocking operations: BCL_CH3_UNDECIDED until the first one. NULL:
+	 * these operations are MPICH's */
+	struct bcl_team *team;
+	struct bcl_ch3_own *own; /* of other operations (collective.h); NULL
+				  * until the first one */
 } MPIDI_CH3I_CH_comm_t;
+
+#define BCL_CH3_UNDECIDED ((struct bcl_team *)-1)
 
 /* mpidi_ch3_post.h includes mpid_coll.h later */
 #define MPID_COLL_H_INCLUDED

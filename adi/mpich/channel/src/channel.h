@@ -88,8 +88,8 @@ void bcl_ch3_link_changed(void *arg, struct bcl_peer *peer,
 
 /* Called with the processes of the job, before communicators are made. */
 int bcl_ch3_node_open(MPIDI_PG_t *pg, int rank);
-/* Returns true if all processes of an intracommunicator are ranks of this job and
- * node. */
+/* Returns true if all processes of an intracommunicator are ranks of this job
+ * and node. */
 int bcl_ch3_are_here(MPIR_Comm *comm);
 
 /* ---- port.c: business cards ---- */
@@ -187,6 +187,13 @@ void bcl_ch3_copy(char *to, const char *from, size_t length);
 /* Packet handler: a communicator is revoked. */
 int bcl_ch3_revoked(MPIDI_VC_t *vc, MPIDI_CH3_Pkt_t *packet, void *data,
 		    intptr_t *length, MPIR_Request **request);
+
+/* ---- pending.c: collective operations that do not block ---- */
+
+/* Completes operations that are over. Returns true if there were any. */
+int bcl_ch3_pending_progress(void);
+/* Returns true if there are operations that the library has refused so far. */
+int bcl_ch3_pending_waits(void);
 
 /* ---- team.c ---- */
 

@@ -66,11 +66,13 @@ int bcl_ch3_test(void)
 	int moved = 0, n = EVENTS;
 	int mpi_errno = MPIR_Progress_hook_exec_all(&moved);
 
+	moved |= bcl_ch3_pending_progress();
 	if (mpi_errno || moved || bcl_ch3_asleep)
 		return mpi_errno;
 	while (n-- && bcl_adi_packet_poll(bcl_ch3_adi) &&
 	       count == MPIDI_CH3I_progress_completion_count)
 		;
+	bcl_ch3_pending_progress();
 	return take_complaint();
 }
 
@@ -138,6 +140,11 @@ static int handle_events(unsigned count)
 
 #endif
 
+static int wait_for_events(unsigned count)
+{
+	return bcl_ch3_asleep ? sleep_beside(count) : handle_events(count);
+}
+
 /* Returns when a request has been completed since `state` was taken, or with an
  * error. */
 int bcl_ch3_wait(MPID_Progress_state *state)
@@ -152,10 +159,8 @@ int bcl_ch3_wait(MPID_Progress_state *state)
 			break;
 		if (moved)
 			MPIDI_CH3_Progress_signal_completion();
-		else if (bcl_ch3_asleep)
-			mpi_errno = sleep_beside(count);
-		else
-			mpi_errno = handle_events(count);
+		else if (!bcl_ch3_pending_progress())
+			mpi_errno = wait_for_events(count);
 		if (!mpi_errno)
 			mpi_errno = take_complaint();
 		if (mpi_errno || count != MPIDI_CH3I_progress_completion_count)

@@ -10,8 +10,12 @@
  * member is busy, and to free the team then would keep the other members
  * waiting. A group without a team leaves no record, so a program may make any
  * number of communicators.
+ *
+ * Operations that do not block need a team of the communicator's own
+ * (bcl_ch3_icoll.h). Such a team is derived from the job's, with the number in
+ * the communicator's context id as its id, and freed with the communicator.
  */
-#include "channel.h"
+#include "collective.h"
 
 /* MPICH's scripts read the next comment, which needs blanks. */
 /* clang-format off */
@@ -28,8 +32,9 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
         If true, barrier, broadcast, reduction, gather, scatter and all-to-all
-        of communicators within MPI_COMM_WORLD are BCL's. A job that has one
-        rank without it, or with MPI_THREAD_MULTIPLE, does without.
+        of communicators within MPI_COMM_WORLD are BCL's, blocking or not. A
+        job that has one rank without it, or with MPI_THREAD_MULTIPLE, does
+        without.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -37,6 +42,7 @@ cvars:
 
 enum {
 	TEAMS_MAX = 64, /* teams per process; further groups have none */
+	OWN_IDS = 2047, /* ids of bcl_team_derive() */
 };
 
 /* A group that has a team. */
@@ -148,17 +154,22 @@ static struct bcl_team *record_group(struct group *group)
 	return team;
 }
 
+static int may_have_team(const MPIR_Comm *comm)
+{
+	return world && comm->comm_kind == MPIR_COMM_KIND__INTRACOMM &&
+	       comm->local_size > 1 &&
+	       comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE &&
+	       comm->hierarchy_kind != MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS &&
+	       is_within_job(comm);
+}
+
 struct bcl_team *bcl_ch3_team_make(MPIR_Comm *comm)
 {
 	const struct group *known;
 	struct group *group;
 
-	comm->dev.ch.asked = TRUE;
-	if (!world || comm->comm_kind != MPIR_COMM_KIND__INTRACOMM ||
-	    comm->local_size == 1 ||
-	    comm->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE ||
-	    comm->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS ||
-	    !is_within_job(comm))
+	comm->dev.ch.team = NULL;
+	if (!may_have_team(comm))
 		return NULL;
 	group = group_of(comm);
 	known = find_group(group);
@@ -172,16 +183,84 @@ struct bcl_team *bcl_ch3_team_make(MPIR_Comm *comm)
 	return comm->dev.ch.team;
 }
 
+/* ---- teams of communicators ---- */
+
+static struct bcl_ch3_own *owned; /* all that have a team */
+
+/* MPICH gives no two communicators of a process the same number at a time. The
+ * last number is no id of a derived team. */
+static unsigned id_of(const MPIR_Comm *comm)
+{
+	return MPIR_CONTEXT_READ_FIELD(PREFIX, comm->context_id);
+}
+
+static struct bcl_ch3_own *make_own(MPIR_Comm *comm)
+{
+	struct group *group = group_of(comm);
+	struct bcl_ch3_own *own = MPL_calloc(1, sizeof(*own), MPL_MEM_COMM);
+	enum bcl_status status;
+
+	MPIR_Assert(own); /* all members count on this rank */
+	status = bcl_team_derive(world, group->ranks, (unsigned)group->size,
+				 id_of(comm), &own->team);
+	MPIR_Assert(!status);
+	MPL_free(group);
+	own->comm = comm;
+	own->next = owned;
+	if (owned)
+		owned->link = &own->next;
+	own->link = &owned;
+	owned = own;
+	return own;
+}
+
+struct bcl_ch3_own *bcl_ch3_own(MPIR_Comm *comm)
+{
+	static struct bcl_ch3_own none;
+
+	if (!comm->dev.ch.own)
+		comm->dev.ch.own = may_have_team(comm) && id_of(comm) < OWN_IDS
+					   ? make_own(comm)
+					   : &none;
+	return comm->dev.ch.own->team ? comm->dev.ch.own : NULL;
+}
+
+static void free_own(struct bcl_ch3_own *own)
+{
+	*own->link = own->next;
+	if (own->next)
+		own->next->link = own->link;
+	own->comm->dev.ch.own = NULL;
+	bcl_team_free(own->team);
+	MPL_free(own);
+}
+
+/* ---- from the first communicator to the last ---- */
+
 static int created(MPIR_Comm *comm, void *arg)
 {
 	(void)arg;
-	memset(&comm->dev.ch, 0, sizeof(comm->dev.ch));
+	comm->dev.ch.team = BCL_CH3_UNDECIDED;
+	comm->dev.ch.own = NULL;
+	return MPI_SUCCESS;
+}
+
+static int destroyed(MPIR_Comm *comm, void *arg)
+{
+	(void)arg;
+	if (comm->dev.ch.own && comm->dev.ch.own->team)
+		free_own(comm->dev.ch.own);
+	comm->dev.ch.own = NULL;
 	return MPI_SUCCESS;
 }
 
 int bcl_ch3_teams_prepare(void)
 {
-	return MPIDI_CH3U_Comm_register_create_hook(created, NULL);
+	int mpi_errno = MPIDI_CH3U_Comm_register_create_hook(created, NULL);
+
+	return mpi_errno
+		       ? mpi_errno
+		       : MPIDI_CH3U_Comm_register_destroy_hook(destroyed, NULL);
 }
 
 int bcl_ch3_teams_open(void)
@@ -202,6 +281,8 @@ void bcl_ch3_teams_close(void)
 {
 	struct group *group;
 
+	while (owned)
+		free_own(owned);
 	while ((group = groups)) {
 		groups = group->next;
 		if (group->team && group->team != world)

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collective operations over a team. To the library all data is bytes: data.c
+ * and blocks.c describe a rank's buffers as bytes, exchange.c prepares both
+ * buffers of an operation, and reduction.c gives the library an operator of
+ * MPI. collective.c runs the blocking operations, and nonblocking.c starts the
+ * others, which pending.c completes.
+ */
+#ifndef BCL_CH3_COLLECTIVE_H
+#define BCL_CH3_COLLECTIVE_H
+
+#include "channel.h"
+
+/* ---- data.c: elements of the program as contiguous bytes ---- */
+
+/* A rank that describes its data as not contiguous packs the data. */
+struct bcl_ch3_data {
+	void *buffer;
+	MPI_Aint count;
+	MPI_Datatype type;
+	size_t length;
+	void *bytes;  /* in the buffer, or a copy; or BCL_IN_PLACE */
+	void *packed; /* the copy, or NULL */
+};
+
+/* Describes elements. `bytes` is NULL as long as elements that are not
+ * contiguous have no copy. */
+struct bcl_ch3_data bcl_ch3_data(const void *buffer, MPI_Aint count,
+				 MPI_Datatype type);
+/* Makes the copy if one is needed; with the elements in it, or empty. */
+int bcl_ch3_data_pack(struct bcl_ch3_data *data);
+int bcl_ch3_data_make_room(struct bcl_ch3_data *data);
+/* Unpacks the copy to the program's elements, if there is one. */
+int bcl_ch3_data_unpack(const struct bcl_ch3_data *data);
+void bcl_ch3_data_free(struct bcl_ch3_data *data);
+
+/* ---- blocks.c: one block per rank, of different lengths ---- */
+
+struct bcl_ch3_blocks {
+	MPI_Datatype type;
+	char *buffer;
+	MPI_Aint extent;
+	size_t *lengths, *offsets;	  /* in bytes */
+	MPI_Aint *counts, *displacements; /* in elements; only with a copy */
+	char *bytes;			  /* in the buffer, or the copy */
+	char *packed;			  /* the copy, or NULL */
+};
+
+/* Describes the blocks of all ranks, and makes an empty copy if one is needed.
+ * Keeps no reference to the two arrays. After an error
+ * bcl_ch3_blocks_free() is still due. */
+int bcl_ch3_blocks(struct bcl_ch3_blocks *blocks, const void *buffer,
+		   const MPI_Aint *counts, const MPI_Aint *displacements,
+		   MPI_Datatype type, int n);
+int bcl_ch3_blocks_pack(struct bcl_ch3_blocks *blocks, int n);
+int bcl_ch3_blocks_unpack(const struct bcl_ch3_blocks *blocks, int n);
+void bcl_ch3_blocks_free(struct bcl_ch3_blocks *blocks);
+
+/* ---- exchange.c: both sides of an operation ---- */
+
+struct bcl_ch3_exchange {
+	struct bcl_ch3_data out, in;
+	struct bcl_ch3_blocks outs, ins;
+	size_t length; /* bytes of a block, or of a message */
+};
+
+/*
+ * Prepare an operation with these arguments of MPI. The caller has zeroed
+ * *exchange, which then has the data to send as bytes, and room for the data to
+ * receive. bcl_ch3_exchange_finish() is due, also after an error.
+ */
+int bcl_ch3_prepare_bcast(struct bcl_ch3_exchange *exchange, void *buffer,
+			  MPI_Aint count, MPI_Datatype type, int root,
+			  const MPIR_Comm *comm);
+int bcl_ch3_prepare_gather(struct bcl_ch3_exchange *exchange, const void *send,
+			   MPI_Aint send_count, MPI_Datatype send_type,
+			   void *receive, MPI_Aint receive_count,
+			   MPI_Datatype receive_type, int root,
+			   const MPIR_Comm *comm);
+int bcl_ch3_prepare_scatter(struct bcl_ch3_exchange *exchange, const void *send,
+			    MPI_Aint send_count, MPI_Datatype send_type,
+			    void *receive, MPI_Aint receive_count,
+			    MPI_Datatype receive_type, int root,
+			    const MPIR_Comm *comm);
+int bcl_ch3_prepare_allgather(struct bcl_ch3_exchange *exchange,
+			      const void *send, MPI_Aint send_count,
+			      MPI_Datatype send_type, void *receive,
+			      MPI_Aint receive_count, MPI_Datatype receive_type,
+			      const MPIR_Comm *comm);
+int bcl_ch3_prepare_alltoall(struct bcl_ch3_exchange *exchange,
+			     const void *send, MPI_Aint send_count,
+			     MPI_Datatype send_type, void *receive,
+			     MPI_Aint receive_count, MPI_Datatype receive_type,
+			     const MPIR_Comm *comm);
+int bcl_ch3_prepare_alltoallv(struct bcl_ch3_exchange *exchange,
+			      const void *send, const MPI_Aint *send_counts,
+			      const MPI_Aint *send_displacements,
+			      MPI_Datatype send_type, void *receive,
+			      const MPI_Aint *receive_counts,
+			      const MPI_Aint *receive_displacements,
+			      MPI_Datatype receive_type, const MPIR_Comm *comm);
+/* Gatherv, and allgatherv with any `root` that is the own rank. */
+int bcl_ch3_prepare_gatherv(struct bcl_ch3_exchange *exchange, const void *send,
+			    MPI_Aint send_count, MPI_Datatype send_type,
+			    void *receive, const MPI_Aint *receive_counts,
+			    const MPI_Aint *receive_displacements,
+			    MPI_Datatype receive_type, int root,
+			    const MPIR_Comm *comm);
+int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
+			     const void *send, const MPI_Aint *send_counts,
+			     const MPI_Aint *send_displacements,
+			     MPI_Datatype send_type, void *receive,
+			     MPI_Aint receive_count, MPI_Datatype receive_type,
+			     int root, const MPIR_Comm *comm);
+/* The operation is over, or was not started: unpacks what was received unless
+ * `mpi_errno` is an error, and frees all copies. Returns the first error. */
+int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange,
+			    const MPIR_Comm *comm, int mpi_errno);
+
+/* ---- reduction.c ---- */
+
+/* Room for a reduction that the library lacks. */
+struct bcl_ch3_reduction {
+	struct bcl_reduction reduction;
+	MPI_Op op;
+	MPI_Datatype type;
+};
+
+/* The library's reduction for an operator and a type that bcl_ch3_reduces()
+ * accepts; valid as long as *room. */
+const struct bcl_reduction *bcl_ch3_reduction(struct bcl_ch3_reduction *room,
+					      MPI_Op op, MPI_Datatype type);
+
+/* ---- collective.c ---- */
+
+/* The error code of MPI for the end of a library's operation. */
+int bcl_ch3_result(enum bcl_status status);
+
+/* ---- team.c: the own team of a communicator ---- */
+
+/* For operations that do not block (bcl_ch3_icoll.h). */
+struct bcl_ch3_own {
+	struct bcl_team *team;
+	MPIR_Comm *comm;
+	struct bcl_ch3_own *next, **link; /* of all */
+
+	/* pending.c */
+	unsigned waiting; /* operations that have not started */
+	unsigned refused; /* the round in which one was refused */
+	int kept;	  /* the communicator stays for ever */
+};
+
+/* NULL: operations are MPICH's. The first call makes this rank's part of the
+ * team. */
+struct bcl_ch3_own *bcl_ch3_own(MPIR_Comm *comm);
+
+/* ---- pending.c: operations that do not block ---- */
+
+struct bcl_ch3_pending {
+	struct bcl_ch3_pending *next;
+	struct bcl_ch3_own *own;
+	MPIR_Comm *comm;
+	/* Calls the library with the arguments below, and sets `call`. AGAIN:
+	 * too many operations of the communicator are pending. */
+	enum bcl_status (*start)(struct bcl_ch3_pending *pending);
+	int started;
+	struct bcl_adi_request *call;
+	MPIR_Request *request; /* the program's */
+	MPI_Datatype type;     /* held, or MPI_DATATYPE_NULL */
+	MPI_Op op;	       /* held, or MPI_OP_NULL */
+
+	struct bcl_ch3_exchange exchange;
+	unsigned root;
+	/* of a reduction: `length` counts elements */
+	struct bcl_ch3_reduction room;
+	const struct bcl_reduction *reduction;
+};
+
+/* A zeroed operation of a communicator that has a team of its own. NULL: no
+ * memory. */
+struct bcl_ch3_pending *
+bcl_ch3_pending_new(MPIR_Comm *comm,
+		    enum bcl_status (*start)(struct bcl_ch3_pending *));
+/* Starts a prepared operation and takes it over. `mpi_errno`: of preparing; an
+ * error is returned, and nothing starts. `pending` NULL: no memory. */
+int bcl_ch3_pending_submit(struct bcl_ch3_pending *pending, int mpi_errno,
+			   MPIR_Request **request);
+
+#endif

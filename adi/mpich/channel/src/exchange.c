@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Both sides of a collective operation as bytes, for blocking and other
+ * operations alike. See collective.h. */
+#include "collective.h"
+
+/* Packs what is sent. In place, the receive buffer has the data to send. */
+static int prepare(struct bcl_ch3_exchange *exchange)
+{
+	int mpi_errno;
+
+	if (exchange->out.bytes == BCL_IN_PLACE)
+		return bcl_ch3_data_pack(&exchange->in);
+	mpi_errno = bcl_ch3_data_pack(&exchange->out);
+	return mpi_errno ? mpi_errno : bcl_ch3_data_make_room(&exchange->in);
+}
+
+int bcl_ch3_prepare_bcast(struct bcl_ch3_exchange *exchange, void *buffer,
+			  MPI_Aint count, MPI_Datatype type, int root,
+			  const MPIR_Comm *comm)
+{
+	struct bcl_ch3_data data = bcl_ch3_data(buffer, count, type);
+
+	exchange->length = data.length;
+	if (comm->rank == root)
+		exchange->out = data;
+	else
+		exchange->in = data;
+	return prepare(exchange);
+}
+
+int bcl_ch3_prepare_gather(struct bcl_ch3_exchange *exchange, const void *send,
+			   MPI_Aint send_count, MPI_Datatype send_type,
+			   void *receive, MPI_Aint receive_count,
+			   MPI_Datatype receive_type, int root,
+			   const MPIR_Comm *comm)
+{
+	exchange->out = bcl_ch3_data(send, send_count, send_type);
+	exchange->length = exchange->out.length;
+	if (comm->rank == root) {
+		exchange->in =
+			bcl_ch3_data(receive, receive_count * comm->local_size,
+				     receive_type);
+		exchange->length =
+			exchange->in.length / (size_t)comm->local_size;
+	}
+	return prepare(exchange);
+}
+
+int bcl_ch3_prepare_scatter(struct bcl_ch3_exchange *exchange, const void *send,
+			    MPI_Aint send_count, MPI_Datatype send_type,
+			    void *receive, MPI_Aint receive_count,
+			    MPI_Datatype receive_type, int root,
+			    const MPIR_Comm *comm)
+{
+	exchange->in = bcl_ch3_data(receive, receive_count, receive_type);
+	exchange->length = exchange->in.length;
+	if (comm->rank == root) {
+		exchange->out = bcl_ch3_data(
+			send, send_count * comm->local_size, send_type);
+		exchange->length =
+			exchange->out.length / (size_t)comm->local_size;
+	}
+	return prepare(exchange);
+}
+
+int bcl_ch3_prepare_allgather(struct bcl_ch3_exchange *exchange,
+			      const void *send, MPI_Aint send_count,
+			      MPI_Datatype send_type, void *receive,
+			      MPI_Aint receive_count, MPI_Datatype receive_type,
+			      const MPIR_Comm *comm)
+{
+	return bcl_ch3_prepare_gather(exchange, send, send_count, send_type,
+				      receive, receive_count, receive_type,
+				      comm->rank, comm);
+}
+
+int bcl_ch3_prepare_alltoall(struct bcl_ch3_exchange *exchange,
+			     const void *send, MPI_Aint send_count,
+			     MPI_Datatype send_type, void *receive,
+			     MPI_Aint receive_count, MPI_Datatype receive_type,
+			     const MPIR_Comm *comm)
+{
+	return bcl_ch3_prepare_gather(
+		exchange, send, send_count * comm->local_size, send_type,
+		receive, receive_count, receive_type, comm->rank, comm);
+}
+
+int bcl_ch3_prepare_alltoallv(struct bcl_ch3_exchange *exchange,
+			      const void *send, const MPI_Aint *send_counts,
+			      const MPI_Aint *send_displacements,
+			      MPI_Datatype send_type, void *receive,
+			      const MPI_Aint *receive_counts,
+			      const MPI_Aint *receive_displacements,
+			      MPI_Datatype receive_type, const MPIR_Comm *comm)
+{
+	int n = comm->local_size;
+	int mpi_errno = bcl_ch3_blocks(&exchange->ins, receive, receive_counts,
+				       receive_displacements, receive_type, n);
+
+	if (mpi_errno)
+		return mpi_errno;
+	if (send == MPI_IN_PLACE) {
+		exchange->outs.bytes = BCL_IN_PLACE;
+		return bcl_ch3_blocks_pack(&exchange->ins, n);
+	}
+	mpi_errno = bcl_ch3_blocks(&exchange->outs, send, send_counts,
+				   send_displacements, send_type, n);
+	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(&exchange->outs, n);
+}
+
+int bcl_ch3_prepare_gatherv(struct bcl_ch3_exchange *exchange, const void *send,
+			    MPI_Aint send_count, MPI_Datatype send_type,
+			    void *receive, const MPI_Aint *receive_counts,
+			    const MPI_Aint *receive_displacements,
+			    MPI_Datatype receive_type, int root,
+			    const MPIR_Comm *comm)
+{
+	int n = comm->local_size, mpi_errno = MPI_SUCCESS;
+
+	exchange->out = bcl_ch3_data(send, send_count, send_type);
+	exchange->length = exchange->out.length;
+	if (comm->rank == root)
+		mpi_errno =
+			bcl_ch3_blocks(&exchange->ins, receive, receive_counts,
+				       receive_displacements, receive_type, n);
+	if (mpi_errno)
+		return mpi_errno;
+	return exchange->out.bytes == BCL_IN_PLACE
+		       ? bcl_ch3_blocks_pack(&exchange->ins, n)
+		       : bcl_ch3_data_pack(&exchange->out);
+}
+
+int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
+			     const void *send, const MPI_Aint *send_counts,
+			     const MPI_Aint *send_displacements,
+			     MPI_Datatype send_type, void *receive,
+			     MPI_Aint receive_count, MPI_Datatype receive_type,
+			     int root, const MPIR_Comm *comm)
+{
+	int n = comm->local_size, mpi_errno;
+
+	exchange->in = bcl_ch3_data(receive, receive_count, receive_type);
+	exchange->length = exchange->in.length;
+	mpi_errno = bcl_ch3_data_make_room(&exchange->in);
+	if (mpi_errno || comm->rank != root)
+		return mpi_errno;
+	mpi_errno = bcl_ch3_blocks(&exchange->outs, send, send_counts,
+				   send_displacements, send_type, n);
+	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(&exchange->outs, n);
+}
+
+int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange,
+			    const MPIR_Comm *comm, int mpi_errno)
+{
+	if (!mpi_errno)
+		mpi_errno = bcl_ch3_data_unpack(&exchange->in);
+	if (!mpi_errno)
+		mpi_errno =
+			bcl_ch3_blocks_unpack(&exchange->ins, comm->local_size);
+	bcl_ch3_data_free(&exchange->out);
+	bcl_ch3_data_free(&exchange->in);
+	bcl_ch3_blocks_free(&exchange->outs);
+	bcl_ch3_blocks_free(&exchange->ins);
+	return mpi_errno;
+}

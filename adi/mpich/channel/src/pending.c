@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collective operations under way, of the kind that does not block. The
+ * progress engine looks at all operations, in the order of the program's calls.
+ * If the library refuses an operation, because the communicator has too many
+ * pending, the operation and all later operations of the communicator wait here
+ * and start in a later round. See collective.h.
+ */
+#include "collective.h"
+
+static struct bcl_ch3_pending *first, **last = &first;
+static unsigned nwaiting; /* not started yet, of all communicators */
+static unsigned round_no; /* of bcl_ch3_pending_progress(); never 0 */
+
+struct bcl_ch3_pending *
+bcl_ch3_pending_new(MPIR_Comm *comm,
+		    enum bcl_status (*start)(struct bcl_ch3_pending *))
+{
+	struct bcl_ch3_pending *pending =
+		MPL_calloc(1, sizeof(*pending), MPL_MEM_COMM);
+
+	if (!pending)
+		return NULL;
+	pending->own = comm->dev.ch.own;
+	pending->comm = comm;
+	pending->start = start;
+	pending->type = MPI_DATATYPE_NULL;
+	pending->op = MPI_OP_NULL;
+	return pending;
+}
+
+/* The program may free the type and the operator that the operation still
+ * needs. */
+static void hold_handles(struct bcl_ch3_pending *pending)
+{
+	const struct bcl_ch3_exchange *exchange = &pending->exchange;
+
+	if (exchange->in.packed)
+		pending->type = exchange->in.type;
+	if (exchange->ins.packed)
+		pending->type = exchange->ins.type;
+	if (pending->reduction == &pending->room.reduction) {
+		pending->type = pending->room.type;
+		pending->op = pending->room.op;
+		MPIR_Op_add_ref_if_not_builtin(pending->op);
+	}
+	if (pending->type != MPI_DATATYPE_NULL)
+		MPIR_Datatype_add_ref_if_not_builtin(pending->type);
+}
+
+static void release_handles(struct bcl_ch3_pending *pending)
+{
+	if (pending->op != MPI_OP_NULL)
+		MPIR_Op_release_if_not_builtin(pending->op);
+	if (pending->type != MPI_DATATYPE_NULL)
+		MPIR_Datatype_release_if_not_builtin(pending->type);
+}
+
+/* Messages of a lost team may still arrive, so the communicator and its context
+ * id stay for ever. */
+static void keep_lost(struct bcl_ch3_own *own)
+{
+	if (own->kept)
+		return;
+	own->kept = TRUE;
+	MPIR_Comm_add_ref(own->comm);
+}
+
+/* Ends an operation. Returns its error. */
+static int end(struct bcl_ch3_pending *pending, int mpi_errno)
+{
+	mpi_errno = bcl_ch3_exchange_finish(&pending->exchange, pending->comm,
+					    mpi_errno);
+	release_handles(pending);
+	MPL_free(pending);
+	return mpi_errno;
+}
+
+static void append(struct bcl_ch3_pending *pending)
+{
+	pending->request = MPIR_Request_create(MPIR_REQUEST_KIND__COLL);
+	MPIR_Assert(pending->request); /* all members count on this rank */
+	MPIR_Request_add_ref(pending->request);
+	pending->request->comm = pending->comm;
+	MPIR_Comm_add_ref(pending->comm);
+	hold_handles(pending);
+	*last = pending;
+	last = &pending->next;
+}
+
+static void complete(struct bcl_ch3_pending *pending, enum bcl_status status)
+{
+	MPIR_Request *request = pending->request;
+
+	if (status)
+		keep_lost(pending->own);
+	request->status.MPI_ERROR = end(pending, bcl_ch3_result(status));
+	MPID_Request_complete(request);
+}
+
+/* Starts an operation, unless it has to wait. */
+static enum bcl_status try_to_start(struct bcl_ch3_pending *pending)
+{
+	struct bcl_ch3_own *own = pending->own;
+	enum bcl_status status = BCL_ERR_AGAIN;
+
+	if (own->refused != round_no)
+		status = pending->start(pending);
+	if (status == BCL_ERR_AGAIN)
+		own->refused = round_no;
+	return status;
+}
+
+int bcl_ch3_pending_submit(struct bcl_ch3_pending *pending, int mpi_errno,
+			   MPIR_Request **request)
+{
+	enum bcl_status status = BCL_ERR_AGAIN;
+
+	if (!pending)
+		return bcl_ch3_error(BCL_ERR_NOMEM);
+	if (!mpi_errno && pending->comm->revoked)
+		mpi_errno = bcl_ch3_result(BCL_ERR_CANCELLED);
+	if (mpi_errno)
+		return end(pending, mpi_errno);
+	if (!pending->own->waiting)
+		status = pending->start(pending);
+	if (status && status != BCL_ERR_AGAIN) {
+		keep_lost(pending->own);
+		return end(pending, bcl_ch3_result(status));
+	}
+	pending->started = !status;
+	if (pending->started && !pending->call) { /* nothing to do */
+		*request =
+			MPIR_Request_create_complete(MPIR_REQUEST_KIND__COLL);
+		return end(pending, MPI_SUCCESS);
+	}
+	if (!pending->started) {
+		pending->own->waiting++;
+		nwaiting++;
+	}
+	append(pending);
+	*request = pending->request;
+	return MPI_SUCCESS;
+}
+
+/* Returns the status of an operation that is over. AGAIN: it is not. */
+static enum bcl_status advance(struct bcl_ch3_pending *pending)
+{
+	struct bcl_ch3_own *own = pending->own;
+	enum bcl_status status;
+
+	if (pending->comm->revoked)
+		bcl_team_cancel(own->team);
+	if (!pending->started) {
+		status = try_to_start(pending);
+		if (status == BCL_ERR_AGAIN)
+			return status;
+		pending->started = TRUE;
+		own->waiting--;
+		nwaiting--;
+		if (status)
+			return status;
+	}
+	if (pending->call && !bcl_adi_done(bcl_ch3_adi, pending->call))
+		return BCL_ERR_AGAIN;
+	return bcl_adi_test(bcl_ch3_adi, &pending->call, NULL);
+}
+
+int bcl_ch3_pending_progress(void)
+{
+	struct bcl_ch3_pending **link = &first, *pending;
+	int over = FALSE;
+	enum bcl_status status;
+
+	if (!first)
+		return FALSE;
+	if (!++round_no)
+		round_no = 1;
+	while ((pending = *link)) {
+		status = advance(pending);
+		if (status == BCL_ERR_AGAIN) {
+			link = &pending->next;
+			continue;
+		}
+		*link = pending->next;
+		if (!*link)
+			last = link;
+		complete(pending, status);
+		over = TRUE;
+	}
+	return over;
+}
+
+int bcl_ch3_pending_waits(void)
+{
+	return nwaiting > 0;
+}

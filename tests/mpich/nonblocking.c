@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collective operations that do not block, each with several pending at a time,
+ * over communicators of the same ranks in different orders, mixed with messages
+ * and with blocking operations. Ranks describe the same data differently, and
+ * free types and communicators while operations are pending. Rank 0 prints the
+ * operations that teams carried out.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "counter.h"
+
+enum {
+	N = 300, /* ints of a block */
+	COMMS = 4,
+	MANY = 1500, /* more than a team may have pending */
+	RANKS_MAX = 8,
+	OPERATIONS = 10, /* of exchange() */
+};
+
+static int rank, size;
+
+static void check(int holds, const char *what)
+{
+	if (holds)
+		return;
+	printf("rank %d: %s\n", rank, what);
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* The int at i that one rank has for another. */
+static int value(int from, int to, int i)
+{
+	return (from * 10 + to) * 1000 + i;
+}
+
+/* n blocks of N ints; an odd rank has the ints in every second place. */
+struct blocks {
+	int *data;
+	int n, step;
+};
+
+static struct blocks blocks(int n)
+{
+	int step = rank % 2 ? 2 : 1;
+	size_t length = (size_t)n * N * (size_t)step * sizeof(int);
+	struct blocks b = { malloc(length), n, step };
+
+	memset(b.data, 0xff, length);
+	return b;
+}
+
+static void fill(const struct blocks *b, int at, int from, int to)
+{
+	int i;
+
+	for (i = 0; i < N; i++)
+		b->data[(at * N + i) * b->step] = value(from, to, i);
+}
+
+static int holds(const struct blocks *b, int at, int from, int to)
+{
+	int i;
+
+	for (i = 0; i < N; i++) {
+		const int *x = &b->data[(at * N + i) * b->step];
+
+		if (*x != value(from, to, i) || (b->step == 2 && x[1] != -1))
+			return 0;
+	}
+	return 1;
+}
+
+/* The type of a block, which the caller frees. */
+static MPI_Datatype block_type(void)
+{
+	int step = rank % 2 ? 2 : 1;
+	MPI_Datatype vector, type;
+
+	MPI_Type_vector(N, 1, step, MPI_INT, &vector);
+	MPI_Type_create_resized(vector, 0, N * step * (MPI_Aint)sizeof(int),
+				&type);
+	MPI_Type_commit(&type);
+	MPI_Type_free(&vector);
+	return type;
+}
+
+/* The buffers of operations of one communicator. */
+struct exchange {
+	struct blocks one[4], out, in[5];
+	int counts[RANKS_MAX], at[RANKS_MAX], root, in_place;
+	MPI_Request requests[OPERATIONS];
+};
+
+/* Starts each of the operations that move data. The type is freed at once, and
+ * the arrays may change afterwards. */
+static void start(struct exchange *x, MPI_Comm comm, int root, int in_place)
+{
+	int here = in_place && rank == root, i, n = 0;
+	MPI_Datatype type = block_type();
+
+	x->root = root;
+	x->in_place = in_place;
+	x->out = blocks(size);
+	for (i = 0; i < 4; i++)
+		x->one[i] = blocks(1);
+	for (i = 0; i < 5; i++)
+		x->in[i] = blocks(size);
+	for (i = 0; i < size; i++) {
+		x->counts[i] = 1;
+		x->at[i] = size - 1 - i;
+		fill(&x->out, i, rank, i);
+		fill(&x->in[3], i, rank, i);
+	}
+	fill(&x->one[0], 0, rank, rank);
+	fill(&x->one[3], 0, rank, rank);
+	for (i = 0; i < 3; i++)
+		fill(&x->in[i], i < 2 ? rank : size - 1 - rank, rank, rank);
+	MPI_Ibarrier(comm, &x->requests[n++]);
+	MPI_Ibcast(x->one[3].data, 1, type, root, comm, &x->requests[n++]);
+	MPI_Igather(here ? MPI_IN_PLACE : x->one[0].data, 1, type,
+		    x->in[0].data, 1, type, root, comm, &x->requests[n++]);
+	MPI_Iscatter(x->out.data, 1, type, x->one[1].data, 1, type, root, comm,
+		     &x->requests[n++]);
+	MPI_Iallgather(in_place ? MPI_IN_PLACE : x->one[0].data, 1, type,
+		       x->in[1].data, 1, type, comm, &x->requests[n++]);
+	MPI_Iallgatherv(in_place ? MPI_IN_PLACE : x->one[0].data, 1, type,
+			x->in[2].data, x->counts, x->at, type, comm,
+			&x->requests[n++]);
+	MPI_Ialltoall(in_place ? MPI_IN_PLACE : x->out.data, 1, type,
+		      x->in[3].data, 1, type, comm, &x->requests[n++]);
+	MPI_Ialltoallv(x->out.data, x->counts, x->at, type, x->in[4].data,
+		       x->counts, x->at, type, comm, &x->requests[n++]);
+	MPI_Igatherv(x->one[0].data, 1, type, x->in[0].data, x->counts, x->at,
+		     type, (root + 1) % size, comm, &x->requests[n++]);
+	MPI_Iscatterv(x->out.data, x->counts, x->at, type, x->one[2].data, 1,
+		      type, root, comm, &x->requests[n++]);
+	MPI_Type_free(&type);
+}
+
+/* Both gathers have a buffer, because their roots differ. */
+static void check_rooted(const struct exchange *x)
+{
+	int i;
+
+	for (i = 0; rank == x->root && i < size; i++)
+		check(holds(&x->in[0], i, i, i), "igather");
+	for (i = 0; rank == (x->root + 1) % size && i < size; i++)
+		check(holds(&x->in[0], size - 1 - i, i, i), "igatherv");
+	check(holds(&x->one[1], 0, x->root, rank), "iscatter");
+	check(holds(&x->one[2], 0, x->root, size - 1 - rank), "iscatterv");
+	check(holds(&x->one[3], 0, x->root, x->root), "ibcast");
+}
+
+static void finish(struct exchange *x)
+{
+	int i;
+
+	MPI_Waitall(OPERATIONS, x->requests, MPI_STATUSES_IGNORE);
+	check_rooted(x);
+	for (i = 0; i < size; i++) {
+		check(holds(&x->in[1], i, i, i), "iallgather");
+		check(holds(&x->in[2], size - 1 - i, i, i), "iallgatherv");
+		check(holds(&x->in[3], i, i, rank), "ialltoall");
+		check(holds(&x->in[4], size - 1 - i, i, size - 1 - rank),
+		      "ialltoallv");
+	}
+	for (i = 0; i < 4; i++)
+		free(x->one[i].data);
+	for (i = 0; i < 5; i++)
+		free(x->in[i].data);
+	free(x->out.data);
+}
+
+/* Each rank begins with another communicator, calls a blocking operation of a
+ * further communicator in between, and frees the communicators at once. */
+static void in_other_orders(int in_place)
+{
+	static struct exchange exchanges[COMMS];
+	int from = (rank + size - 1) % size, got = -1, i;
+	MPI_Request message;
+	MPI_Comm comms[COMMS];
+
+	for (i = 0; i < COMMS; i++)
+		MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+	MPI_Irecv(&got, 1, MPI_INT, from, 7, MPI_COMM_WORLD, &message);
+	for (i = 0; i < COMMS; i++) {
+		int k = (rank + i) % COMMS;
+
+		start(&exchanges[k], comms[k], k % size, in_place);
+		MPI_Comm_free(&comms[k]);
+		if (i == rank % COMMS)
+			MPI_Barrier(MPI_COMM_WORLD);
+	}
+	MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 7, MPI_COMM_WORLD);
+	for (i = COMMS; i-- > 0;)
+		finish(&exchanges[(rank + i) % COMMS]);
+	MPI_Wait(&message, MPI_STATUS_IGNORE);
+	check(got == from, "a message in between");
+}
+
+/* Rank r has r + 1 for each rank. */
+static void reductions(MPI_Comm comm, int root)
+{
+	int mine[RANKS_MAX], sum[RANKS_MAX] = { 0 }, block = 0, up_to = 0;
+	int before = -1, any = 0, all = size * (size + 1) / 2, i, done;
+	long double real = rank + 0.5L, total = 0;
+	double most = rank;
+	MPI_Request requests[7];
+
+	for (i = 0; i < size; i++)
+		mine[i] = rank + 1 + i;
+	MPI_Ireduce(rank == root ? MPI_IN_PLACE : &most, &most, 1, MPI_DOUBLE,
+		    MPI_MAX, root, comm, &requests[0]);
+	MPI_Iallreduce(mine, sum, size, MPI_INT, MPI_SUM, comm, &requests[1]);
+	MPI_Ireduce_scatter_block(mine, &block, 1, MPI_INT, MPI_SUM, comm,
+				  &requests[2]);
+	MPI_Iscan(mine, &up_to, 1, MPI_INT, MPI_SUM, comm, &requests[3]);
+	MPI_Iexscan(mine, &before, 1, MPI_INT, MPI_MAX, comm, &requests[4]);
+	MPI_Iallreduce(&real, &total, 1, MPI_LONG_DOUBLE, MPI_SUM, comm,
+		       &requests[5]);
+	MPI_Iallreduce(mine, &any, 1, MPI_INT, MPI_BOR, comm, &requests[6]);
+	do
+		MPI_Testall(7, requests, &done, MPI_STATUSES_IGNORE);
+	while (!done);
+	check(rank != root || most == size - 1, "ireduce in place");
+	for (i = 0; i < size; i++)
+		check(sum[i] == all + size * i, "iallreduce");
+	check(block == all + size * rank, "ireduce_scatter_block");
+	check(up_to == (rank + 1) * (rank + 2) / 2, "iscan");
+	check(before == (rank ? rank : -1), "iexscan");
+	check(total == size * size / 2.0L, "iallreduce of long double");
+	for (i = 0; i < size; i++)
+		check((any & (i + 1)) == i + 1, "iallreduce of bits");
+}
+
+/* A number in decimal: its digits show the order. */
+struct number {
+	long value, scale;
+};
+
+static void append(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+	const struct number *left = in;
+	struct number *right = inout;
+	int i;
+
+	(void)type;
+	for (i = 0; i < *n; i++) {
+		right[i].value += left[i].value * right[i].scale;
+		right[i].scale *= left[i].scale;
+	}
+}
+
+/* The operator and the type are freed while their operation is pending. */
+static void own_operator(void)
+{
+	struct number mine = { rank + 1, 10 }, all = { 0, 0 };
+	MPI_Datatype number;
+	MPI_Request request;
+	long digits = 0;
+	MPI_Op op;
+	int i;
+
+	MPI_Type_contiguous(2, MPI_LONG, &number);
+	MPI_Type_commit(&number);
+	MPI_Op_create(append, 0, &op);
+	MPI_Iallreduce(&mine, &all, 1, number, op, MPI_COMM_WORLD, &request);
+	MPI_Type_free(&number);
+	MPI_Op_free(&op);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	for (i = 0; i < size; i++)
+		digits = 10 * digits + i + 1;
+	check(all.value == digits, "iallreduce in order");
+}
+
+/* Rank 0 starts the first operation of a communicator before the other ranks
+ * may: it must not wait for them. */
+static void first_alone(void)
+{
+	MPI_Request request;
+	MPI_Comm comm;
+	int i, go = 0;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	if (rank > 0)
+		MPI_Recv(&go, 1, MPI_INT, 0, 8, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+	MPI_Ibarrier(comm, &request);
+	for (i = 1; rank == 0 && i < size; i++)
+		MPI_Send(&go, 1, MPI_INT, i, 8, MPI_COMM_WORLD);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Comm_free(&comm);
+}
+
+/* Rank 0 has many operations pending before the other ranks start any. */
+static void many(void)
+{
+	static int words[MANY];
+	static MPI_Request requests[MANY];
+	MPI_Request barrier;
+	int i, go = 0;
+
+	if (rank > 0)
+		MPI_Recv(&go, 1, MPI_INT, 0, 9, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
+	for (i = 0; i < MANY; i++) {
+		words[i] = i + rank;
+		MPI_Iallreduce(MPI_IN_PLACE, &words[i], 1, MPI_INT, MPI_SUM,
+			       MPI_COMM_WORLD, &requests[i]);
+	}
+	MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+	for (i = 1; rank == 0 && i < size; i++)
+		MPI_Send(&go, 1, MPI_INT, i, 9, MPI_COMM_WORLD);
+	MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+	MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
+	for (i = 0; i < MANY; i++)
+		check(words[i] == i * size + size * (size - 1) / 2,
+		      "one of many");
+}
+
+/* Communicators one after another, of groups that overlap. */
+static void groups(void)
+{
+	MPI_Comm comm;
+	MPI_Request request;
+	int i, sum, members;
+
+	for (i = 0; i < 50; i++) {
+		MPI_Comm_split(MPI_COMM_WORLD, i % 3 == rank, -rank, &comm);
+		MPI_Comm_size(comm, &members);
+		MPI_Iallreduce(&(int){ 1 }, &sum, 1, MPI_INT, MPI_SUM, comm,
+			       &request);
+		MPI_Comm_free(&comm);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		check(sum == members, "iallreduce of a group");
+	}
+}
+
+static void say_operations(void)
+{
+	static const char *const operations[] = {
+		"barrier",   "broadcast",      "reduce",     "allreduce",
+		"gather",    "scatter",	       "allgather",  "alltoall",
+		"alltoallv", "reduce_scatter", "scan",	     "exscan",
+		"gatherv",   "scatterv",       "allgatherv",
+	};
+	size_t n = sizeof(operations) / sizeof(operations[0]), i;
+	char name[64];
+
+	printf("ours:");
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "bcl_coll_%s", operations[i]);
+		if (counter(name))
+			printf(" %s", operations[i]);
+	}
+	printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+	int provided, root;
+	MPI_Comm turned;
+
+	MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	check(size <= RANKS_MAX, "too many ranks");
+	first_alone();
+	own_operator();
+	reductions(MPI_COMM_WORLD, size - 1);
+	groups();
+	many();
+	in_other_orders(0);
+	in_other_orders(1);
+	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &turned);
+	MPI_Comm_rank(turned, &rank);
+	for (root = 0; root < size; root++) {
+		static struct exchange exchange;
+
+		start(&exchange, turned, root, root % 2);
+		reductions(turned, root);
+		finish(&exchange);
+	}
+	MPI_Comm_free(&turned);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (rank == 0)
+		say_operations();
+	MPI_Finalize();
+	MPI_T_finalize();
+	return 0;
+}
