@@ -298,10 +298,10 @@ int main(int argc, char **argv)
 	must(info.path == (sending ? BCL_PATH_CARD : BCL_PATH_SHARED));
 	must(!bcl_team_world(adi, &world));
 	/* the first operations allocate memory for all later operations */
+	make();
 	collectives(4, 8);
 	collectives(4, LITTLE);
 	collectives(4, MUCH);
-	make();
 	persistent(4);
 	come_early(8);
 	come_early(1000);
