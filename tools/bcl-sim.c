@@ -218,6 +218,9 @@ static bool find_algorithm(struct sim_series *series)
 	while (operation < BCL_OPERATIONS &&
 	       strcmp(bcl_operation_names[operation], name))
 		operation++;
+	/* the pattern consists of messages, it is not bcl_shift() */
+	if (operation == BCL_OPERATION_SHIFT)
+		operation = BCL_OPERATIONS;
 	if (operation == BCL_OPERATIONS) {
 		fprintf(stderr, "bcl-sim: %s has no algorithms\n", name);
 		return false;
