@@ -331,12 +331,16 @@ static void reductions(MPI_Comm comm)
 	} mine = { abs(rank - size / 2), rank }, least;
 	long double x = rank + 0.5L, sum;
 	unsigned char odd = rank % 2 ? 3 : 0, any;
+	short shorts[] = { (short)rank, -1 }, total[2];
 	int n = rank == 0 ? size : 1;
 
 	MPI_Allreduce(&mine, &least, 1, MPI_2INT, MPI_MINLOC, comm);
 	check(least.value == 0 && least.where == size / 2, "minloc");
 	MPI_Allreduce(&x, &sum, 1, MPI_LONG_DOUBLE, MPI_SUM, comm);
 	check(sum == size * size / 2.0L, "long double");
+	/* a type that the library's builtin reductions are not asked for */
+	MPI_Allreduce(shorts, total, 2, MPI_SHORT, MPI_SUM, comm);
+	check(total[0] == size * (size - 1) / 2 && total[1] == -size, "short");
 	MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &n, &n, 1, MPI_INT, MPI_SUM, 0,
 		   comm);
 	check(rank || n == 2 * size - 1, "reduce in place");

@@ -4,6 +4,7 @@
  * collective.h. */
 #include "collective.h"
 
+/* -1: the library lacks the operator. */
 static enum bcl_op op_of(MPI_Op op)
 {
 	switch (op) {
@@ -28,9 +29,10 @@ static enum bcl_op op_of(MPI_Op op)
 	case MPI_LXOR:
 		return BCL_LXOR;
 	}
-	return BCL_LXOR + 1;
+	return (enum bcl_op)-1;
 }
 
+/* -1: the library lacks the type. */
 static enum bcl_type type_of(MPI_Datatype type)
 {
 	switch (type) {
@@ -53,7 +55,7 @@ static enum bcl_type type_of(MPI_Datatype type)
 	case MPI_DOUBLE:
 		return BCL_DOUBLE;
 	}
-	return BCL_DOUBLE + 1;
+	return (enum bcl_type)-1;
 }
 
 _Static_assert(sizeof(long) == 8, "MPI_LONG has 64 bits");
