@@ -20,17 +20,16 @@ static unsigned member_of(const struct bcl_team *team, unsigned rank)
 }
 
 /* True if the node has a segment that can do the operation. */
-static bool shares(const struct bcl_team *team,
+static bool shares(const struct bcl_team *team, enum bcl_node_kind kind,
 		   const struct bcl_reduction *reduction)
 {
-	return team->shares &&
-	       bcl_node_able(&team->node, BCL_NODE_REDUCE, reduction);
+	return team->shares && bcl_node_able(&team->node, kind, reduction);
 }
 
 bool bcl_intranode_pipelines(const struct bcl_team *team,
 			     const struct bcl_reduction *reduction)
 {
-	return shares(team, reduction);
+	return shares(team, BCL_NODE_REDUCE, reduction);
 }
 
 void bcl_intranode_broadcast(struct bcl_schedule *schedule, unsigned root,
@@ -40,7 +39,7 @@ void bcl_intranode_broadcast(struct bcl_schedule *schedule, unsigned root,
 	struct bcl_group group = bcl_group_node(team);
 	unsigned member = member_of(team, root);
 
-	if (shares(team, NULL))
+	if (shares(team, BCL_NODE_BROADCAST, NULL))
 		bcl_step_node(schedule, BCL_NODE_BROADCAST, member, buffer,
 			      buffer, length, NULL);
 	else
@@ -68,7 +67,7 @@ void bcl_intranode_reduce(struct bcl_schedule *schedule, unsigned root,
 	struct bcl_group group = bcl_group_node(team);
 	unsigned member = member_of(team, root);
 
-	if (shares(team, reduction))
+	if (shares(team, BCL_NODE_REDUCE, reduction))
 		bcl_step_node(schedule, BCL_NODE_REDUCE, member, send, receive,
 			      length, reduction);
 	else
@@ -103,7 +102,7 @@ void bcl_intranode_gather(struct bcl_schedule *schedule, unsigned root,
 	struct bcl_group group = bcl_group_node(team);
 	unsigned member = member_of(team, root);
 
-	if (shares(team, NULL))
+	if (shares(team, BCL_NODE_GATHER, NULL))
 		bcl_step_node(schedule, BCL_NODE_GATHER, member, send, receive,
 			      length, NULL);
 	else
@@ -118,7 +117,7 @@ void bcl_intranode_scatter(struct bcl_schedule *schedule, unsigned root,
 	struct bcl_group group = bcl_group_node(team);
 	unsigned member = member_of(team, root);
 
-	if (shares(team, NULL))
+	if (shares(team, BCL_NODE_SCATTER, NULL))
 		bcl_step_node(schedule, BCL_NODE_SCATTER, member, send, receive,
 			      length, NULL);
 	else
@@ -135,7 +134,7 @@ void bcl_intranode_alltoall(struct bcl_schedule *schedule, const void *send,
 	unsigned char *to = receive;
 	unsigned i;
 
-	if (shares(team, NULL)) {
+	if (shares(team, BCL_NODE_ALLTOALL, NULL)) {
 		bcl_step_node(schedule, BCL_NODE_ALLTOALL, 0, send, receive,
 			      length, NULL);
 		return;
@@ -165,7 +164,7 @@ void bcl_intranode_reduce_scatter(struct bcl_schedule *schedule,
 	size_t element = reduction->element, begin, end;
 	unsigned i;
 
-	if (group.size == 1 || !shares(team, reduction)) {
+	if (group.size == 1 || !shares(team, BCL_NODE_REDUCE, reduction)) {
 		begin = bcl_block_begin(length, element, group.size, group.me);
 		bcl_build_reduce_scatter(schedule, &group, send, to + begin,
 					 length, reduction);
@@ -188,8 +187,7 @@ void bcl_intranode_reduce_blocks(struct bcl_schedule *schedule,
 	const struct bcl_team *team = schedule->team;
 	struct bcl_group group = bcl_group_node(team);
 
-	if (group.size > 1 && team->shares &&
-	    bcl_node_able(&team->node, BCL_NODE_REDUCE_SCATTER, reduction))
+	if (group.size > 1 && shares(team, BCL_NODE_REDUCE_SCATTER, reduction))
 		bcl_step_node(schedule, BCL_NODE_REDUCE_SCATTER, 0, send,
 			      receive, length, reduction);
 	else
@@ -205,7 +203,7 @@ void bcl_intranode_gather_slices(struct bcl_schedule *schedule, void *buffer,
 	unsigned char *slices = buffer;
 	unsigned i;
 
-	if (!shares(team, NULL)) {
+	if (!shares(team, BCL_NODE_BROADCAST, NULL)) {
 		bcl_build_ring(schedule, &group, 0, buffer, length, element);
 		return;
 	}
