@@ -468,27 +468,6 @@ static void many_groups(void)
 	}
 }
 
-static void say_operations(void)
-{
-	static const char *const operations[] = {
-		"barrier",   "broadcast",      "reduce",     "allreduce",
-		"gather",    "scatter",	       "allgather",  "alltoall",
-		"alltoallv", "reduce_scatter", "scan",	     "exscan",
-		"gatherv",   "scatterv",       "allgatherv",
-
-	};
-	size_t n = sizeof(operations) / sizeof(operations[0]), i;
-	char name[64];
-
-	printf("ours:");
-	for (i = 0; i < n; i++) {
-		snprintf(name, sizeof(name), "bcl_coll_%s", operations[i]);
-		if (counter(name))
-			printf(" %s", operations[i]);
-	}
-	printf("\n");
-}
-
 int main(int argc, char **argv)
 {
 	int provided, root;
