@@ -99,14 +99,20 @@ static inline bool bcl_flag_agrees(uint64_t ready, uint64_t phase,
 	       (ready >> since * BCL_FLAG_KIND & BCL_FLAG_CHUNK) == length;
 }
 
-/* The head of the chunk that a member writes in this phase. Each place of a
- * chunk has a line for its head, since one head is written while another one is
- * read. */
+/* The number among all chunks of the chunk that a member writes in this
+ * phase. */
+static inline size_t bcl_chunk_number(const struct bcl_node *node,
+				      unsigned member, uint64_t phase)
+{
+	return (size_t)member * node->places + (phase & (node->places - 1));
+}
+
+/* The head of the chunk that a member writes in this phase. Each head has a
+ * line, since one head is written while another one is read. */
 static inline _Atomic uint64_t *bcl_head_of(const struct bcl_node *node,
 					    unsigned member, uint64_t phase)
 {
-	size_t line =
-		(size_t)member * BCL_NODE_HALVES + phase % BCL_NODE_HALVES;
+	size_t line = bcl_chunk_number(node, member, phase);
 
 	return (_Atomic uint64_t *)(node->heads + line * BCL_NODE_LINE);
 }

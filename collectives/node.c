@@ -18,7 +18,7 @@
 
 enum {
 	LINE = BCL_NODE_LINE,
-	HEADS = BCL_NODE_HALVES * LINE, /* bytes of a member's heads */
+	ALL_CHUNKS = 4 << 20, /* bytes, unless there are very many members */
 	PAIR = 32, /* bytes of a flag line if two lines share a cache line */
 	SLOTS = BCL_NODE_SLOTS * sizeof(struct bcl_node_slot), /* of a member */
 };
@@ -32,6 +32,17 @@ static size_t chunk_size(unsigned members)
 	return chunk > BCL_NODE_CHUNK_MIN ? chunk : BCL_NODE_CHUNK_MIN;
 }
 
+/* Chunks of a member. */
+static unsigned chunk_count(unsigned members)
+{
+	unsigned places = BCL_NODE_CHUNKS_MAX;
+
+	while (places > BCL_NODE_CHUNKS_MIN &&
+	       members * places * chunk_size(members) > ALL_CHUNKS)
+		places /= 2;
+	return places;
+}
+
 /* Bytes of the lines with struct bcl_sleepers. */
 static size_t sleepers_size(unsigned members)
 {
@@ -42,8 +53,9 @@ static size_t sleepers_size(unsigned members)
 
 size_t bcl_node_size(unsigned members)
 {
-	return members * (LINE + SLOTS + HEADS + 2 * chunk_size(members)) +
-	       sleepers_size(members);
+	size_t chunks = chunk_count(members) * (LINE + chunk_size(members));
+
+	return members * (LINE + SLOTS + chunks) + sleepers_size(members);
 }
 
 void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
@@ -51,17 +63,20 @@ void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 {
 	unsigned char *sleepers = (unsigned char *)memory + members * LINE;
 	unsigned char *slots = sleepers + sleepers_size(members);
+	unsigned char *heads = slots + (size_t)members * SLOTS;
+	unsigned places = chunk_count(members);
 
 	*node = (struct bcl_node){
 		.me = me,
 		.members = members,
 		.stride = members == 2 ? PAIR : LINE,
+		.places = places,
 		.chunk = chunk_size(members),
 		.flags = memory,
 		.sleepers = (struct bcl_sleepers *)sleepers,
 		.slots = slots,
-		.heads = slots + (size_t)members * SLOTS,
-		.chunks = slots + (size_t)members * (SLOTS + HEADS),
+		.heads = heads,
+		.chunks = heads + (size_t)members * places * LINE,
 	};
 	node->mine = bcl_flag_of(node, me);
 	node->words =
@@ -71,11 +86,8 @@ void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 static unsigned char *chunk_of(const struct bcl_node *node,
 			       const struct bcl_node_op *op, unsigned member)
 {
-	size_t half = op->half && op->phase & BCL_NODE_PLACES;
-
 	return node->chunks +
-	       (2 * (size_t)member + (op->phase & 1)) * node->chunk +
-	       half * (node->chunk / 2);
+	       bcl_chunk_number(node, member, op->phase) * node->chunk;
 }
 
 enum stage {
@@ -371,8 +383,7 @@ static void move_own(const struct bcl_node *node, const struct bcl_node_op *op)
 		memcpy(to, from, op->length);
 }
 
-/* The part of the operation for the next phase: its length, and whether half of
- * a chunk is enough. */
+/* The part of the operation for the next phase. */
 static void cut_piece(const struct bcl_node *node, struct bcl_node_op *op,
 		      const struct kind *kind)
 {
@@ -381,7 +392,6 @@ static void cut_piece(const struct bcl_node *node, struct bcl_node_op *op,
 	size_t blocks = kind->fan ? node->members : 1, most;
 
 	op->piece = left;
-	op->half = left * blocks <= node->chunk / 2;
 	if (left * blocks <= node->chunk)
 		return;
 	most = node->chunk / blocks;
@@ -418,16 +428,6 @@ static void tell_environment(const struct bcl_node *node)
 		node->env->charge->flag(node->env->world);
 }
 
-/* True if all members have left the data where the own member is about to
- * write. */
-static bool is_free(struct bcl_node *node, const struct bcl_node_op *op)
-{
-	bool halves = op->half && node->whole + BCL_NODE_PLACES < op->phase;
-
-	return bcl_flag_free(node, op->phase,
-			     halves ? BCL_NODE_HALVES : BCL_NODE_PLACES);
-}
-
 /* True if the member has written its part of this phase's piece. */
 static bool has_come(struct bcl_node *node, const struct bcl_node_op *op,
 		     unsigned member, unsigned polls)
@@ -447,7 +447,7 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 {
 	if (!is_among(node, op, kind->writes, node->me))
 		return true;
-	if (!is_free(node, op))
+	if (!bcl_flag_free(node, op->phase, node->places))
 		return false;
 	if (kind->from == NEXT && next_of(node) != op->root &&
 	    !has_come(node, op, next_of(node), 0)) {
@@ -455,8 +455,6 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 		bcl_flag_left(node, op->phase - 1);
 		return false;
 	}
-	if (!op->half)
-		node->whole = op->phase;
 	kind->write(node, op, chunk_of(node, op, node->me));
 	charge(node, op->piece * (kind->fan ? node->members - !kind->self : 1));
 	/* before the flag, like the data in the chunk */

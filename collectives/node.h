@@ -21,22 +21,20 @@
  *     the data, used in turn, for short broadcasts
  *   sleepers (park.h): the one word that all members write; a locked
  *     instruction clears it
- *   chunks of a member: two, for odd and for even phases, for longer data; data
- *     that fills at most half of a chunk uses the two halves in turn. Each half
- *     has a head in a line of its own: the kind and the length of the operation
+ *   chunks of a member, used in turn, for longer data. Each chunk has a head in
+ *     a line of its own: the kind and the length of the operation
  *
  * A reader sees from the flag or the head if a writer gives another length to
  * the operation, and then goes no further. Only beside the flag of a writer
  * that is several phases ahead by now the length is not known any more.
  *
- * A writer in phase p reuses the place of phase p - 2, and first waits until
- * all members have left p - 2: done >= p - 2 or ready >= p - 1. With halves of
- * chunks the writer reuses the place of p - 4, unless the writer filled a whole
- * chunk in phase p - 2 or later. There are more slots than places, to let a
- * root go on before all members have had a turn on a processor. The root hears
- * only now and then how far the members are, since the transfer of each such
- * line takes as long as the broadcast itself. No member is more than
- * BCL_NODE_SLOTS phases ahead of another.
+ * A writer in phase p reuses a place of phase p - n, where n is the number of
+ * such places, and first waits until all members have left p - n: done >= p - n
+ * or ready > p - n. There are more slots and chunks than payloads, to let a
+ * writer go on before all members have had a turn on a processor. The root of
+ * short broadcasts hears only now and then how far the members are, since the
+ * transfer of each such line takes as long as the broadcast itself. No member
+ * is more than BCL_NODE_SLOTS phases ahead of another.
  *
  * With two members both flag lines are the halves of one cache line. A member
  * that reads the other's word also fetches the line into which it writes next:
@@ -58,9 +56,10 @@ enum {
 	BCL_NODE_CHUNK_MAX = 16384, /* bytes */
 	BCL_NODE_CHUNK_MIN = 4096,
 	BCL_NODE_WORDS_MAX = 3,
-	BCL_NODE_PLACES = 2, /* places of a payload or a chunk, used in turn */
-	BCL_NODE_HALVES = 4, /* places of halves of chunks, likewise */
-	BCL_NODE_SLOTS = 16, /* slots of a member, used in turn */
+	BCL_NODE_PAYLOADS = 2,		      /* of a flag line, used in turn */
+	BCL_NODE_SLOTS = 16,		      /* of a member, likewise */
+	BCL_NODE_CHUNKS_MAX = BCL_NODE_SLOTS, /* of a member, likewise */
+	BCL_NODE_CHUNKS_MIN = 4,
 	BCL_NODE_SLOT_WORDS = 7,
 	BCL_NODE_LINE = 64, /* bytes */
 	/* Phases; a flag that says it is this far ahead is not believed. */
@@ -71,6 +70,7 @@ struct bcl_node {
 	unsigned me, members;
 	unsigned stride; /* bytes from flag line to flag line */
 	unsigned words;	 /* words of each of the two payloads in a flag line */
+	unsigned places; /* chunks of a member, a power of two */
 	size_t chunk;	 /* bytes of a chunk */
 	unsigned char *flags, *slots, *heads, *chunks;
 	struct bcl_flag *mine; /* the own flag line */
@@ -80,7 +80,6 @@ struct bcl_node {
 	uint64_t written;	   /* the last in which the own member wrote */
 	uint64_t left;		   /* `done` of the own flag line */
 	uint64_t cast;		   /* the last whose slot the member wrote */
-	uint64_t whole;		   /* the last that filled a whole chunk */
 	uint64_t consumed;	   /* all members have left this phase */
 	uint32_t kinds;		   /* the kinds in the own flag (flags.h) */
 	/* 0, or 1 + the number of a member that gives another length to the
@@ -131,7 +130,6 @@ struct bcl_node_op {
 	uint64_t phase; /* this phase; 0: none has begun */
 	size_t offset;	/* bytes of `length` that are done */
 	size_t piece;	/* bytes of `length` in this phase */
-	bool half;	/* half of a chunk is enough for the piece */
 };
 
 /* send may be the own block in `receive` (in place). */

@@ -77,7 +77,7 @@ static bcl_always_inline bool bcl_short_write(struct bcl_node *node,
 	uint64_t phase = node->phase + 1;
 	size_t length = op->length;
 
-	if (length && !bcl_flag_free(node, phase, BCL_NODE_PLACES))
+	if (length && !bcl_flag_free(node, phase, BCL_NODE_PAYLOADS))
 		return false;
 	if (bcl_short_fans(op))
 		from += !node->me * length;

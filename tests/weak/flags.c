@@ -11,9 +11,7 @@ enum {
 	ROUNDS = 4, /* a member uses each of its two places twice */
 	SHORT = 8,  /* bytes, in the flag line or in a slot */
 	CHUNK = 128,
-	HALF = 64,  /* bytes, in halves of chunks */
-	LONG = 72,  /* bytes, in whole chunks */
-	HALVES = 5, /* rounds: the first half is used twice */
+	LONG = 72, /* bytes, in chunks */
 	SEGMENT = 1 << 17,
 };
 
@@ -139,33 +137,6 @@ static void long_broadcasts(unsigned me)
 	broadcasts(me, ROUNDS, LONG);
 }
 
-static void half_broadcasts(unsigned me)
-{
-	broadcasts(me, HALVES, HALF);
-}
-
-/* The next data of the same chunk may lie in the other half. */
-static void whole_then_half(unsigned me)
-{
-	broadcast(me, 0, 0, LONG);
-	broadcast(me, 0, 1, HALF);
-	broadcast(me, 0, 2, HALF);
-}
-
-static void wholes_then_half(unsigned me)
-{
-	broadcast(me, 0, 0, LONG);
-	broadcast(me, 0, 1, LONG);
-	broadcast(me, 0, 2, HALF);
-}
-
-static void half_then_whole(unsigned me)
-{
-	broadcast(me, 0, 0, HALF);
-	broadcast(me, 0, 1, HALF);
-	broadcast(me, 0, 2, LONG);
-}
-
 static void changing_broadcasts(unsigned me)
 {
 	for (unsigned round = 0; round < ROUNDS; round++)
@@ -234,10 +205,6 @@ static void three_broadcasts(unsigned me)
 BY_MEMBERS(barriers)
 BY_MEMBERS(short_broadcasts)
 BY_MEMBERS(long_broadcasts)
-BY_MEMBERS(half_broadcasts)
-BY_MEMBERS(whole_then_half)
-BY_MEMBERS(wholes_then_half)
-BY_MEMBERS(half_then_whole)
 BY_MEMBERS(changing_broadcasts)
 BY_MEMBERS(short_allgathers)
 BY_MEMBERS(long_allgathers)
@@ -255,10 +222,6 @@ int main(void)
 		{ "barriers", TWO(barriers) },
 		{ "short broadcasts", TWO(short_broadcasts) },
 		{ "long broadcasts", TWO(long_broadcasts) },
-		{ "broadcasts by halves of chunks", TWO(half_broadcasts) },
-		{ "a whole chunk, then halves", TWO(whole_then_half) },
-		{ "whole chunks, then a half", TWO(wholes_then_half) },
-		{ "halves of chunks, then a whole one", TWO(half_then_whole) },
 		{ "broadcasts of changing roots", TWO(changing_broadcasts) },
 		{ "short allgathers", TWO(short_allgathers) },
 		{ "long allgathers", TWO(long_allgathers) },
