@@ -84,9 +84,11 @@ enum bcl_status bcl_call_build(struct bcl_team *team,
 
 	if (status != BCL_OK)
 		return status;
-	if (algorithm->build)
+	if (bcl_check_wanted(team))
+		bcl_check_build(*schedule, call);
+	if (algorithm->build && bcl_call_moves(call))
 		algorithm->build(*schedule, call, algorithm->parameter);
-	else
+	else if (bcl_call_moves(call))
 		bcl_step_node(*schedule, algorithm->node, call->root,
 			      call->send, call->receive, call->length,
 			      call->reduction);
@@ -104,7 +106,8 @@ void bcl_call_count_scheduled(struct bcl_team *team,
 }
 
 /* The limit below which an operation goes through the flag lines alone. 0,
- * unless all lengths below the limit choose the operation inside the node. */
+ * unless all lengths below the limit choose the operation inside the node. 0
+ * where members compare their calls, too. */
 static size_t brief_of(const struct bcl_team *team,
 		       enum bcl_operation operation)
 {
@@ -113,6 +116,8 @@ static size_t brief_of(const struct bcl_team *team,
 	const struct bcl_algorithm *algorithm;
 	unsigned ordered;
 
+	if (bcl_check_wanted(team))
+		return 0;
 	for (length = 0; length < below; length++)
 		for (ordered = 0; ordered < 2; ordered++) {
 			algorithm = bcl_choice(&team->choices, operation,
@@ -157,7 +162,7 @@ enum bcl_status bcl_call_run_long(struct bcl_team *team,
 	struct bcl_schedule *schedule;
 	enum bcl_status status;
 
-	if (!algorithm->build) {
+	if (bcl_call_is_direct(team, algorithm)) {
 		bcl_adi_lock(team->adi);
 		if (bcl_call_is_alone(team)) {
 			status = bcl_call_run_direct(team, algorithm->node,
@@ -185,7 +190,7 @@ enum bcl_status bcl_call_start(struct bcl_team *team,
 		return status;
 	if (!request)
 		return BCL_ERR_ARG;
-	if (bcl_call_is_empty(call)) {
+	if (bcl_call_is_empty(team, call)) {
 		*request = NULL;
 		return BCL_OK;
 	}

@@ -8,6 +8,7 @@
 #define BCL_COLLECTIVES_CALL_H
 
 #include "base/base.h"
+#include "collectives/check.h"
 #include "collectives/park.h"
 #include "collectives/select.h"
 #include "collectives/short.h"
@@ -84,14 +85,29 @@ enum bcl_status bcl_call_run_long(struct bcl_team *team,
  * Returns the team's status. Lock held. */
 enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op);
 
-/* True if there is nothing to move and no member waits for another. */
-static inline bool bcl_call_is_empty(const struct bcl_call *call)
+/* True if the call has data to move, or members wait for one another. */
+static inline bool bcl_call_moves(const struct bcl_call *call)
 {
-	return !call->length && call->operation != BCL_OPERATION_BARRIER &&
-	       call->operation != BCL_OPERATION_ALLTOALLV &&
-	       call->operation != BCL_OPERATION_GATHERV &&
-	       call->operation != BCL_OPERATION_SCATTERV &&
-	       call->operation != BCL_OPERATION_EXCHANGE;
+	return call->length || call->operation == BCL_OPERATION_BARRIER ||
+	       call->operation == BCL_OPERATION_ALLTOALLV ||
+	       call->operation == BCL_OPERATION_GATHERV ||
+	       call->operation == BCL_OPERATION_SCATTERV ||
+	       call->operation == BCL_OPERATION_EXCHANGE;
+}
+
+/* True if there is nothing to do. */
+static inline bool bcl_call_is_empty(const struct bcl_team *team,
+				     const struct bcl_call *call)
+{
+	return !bcl_call_moves(call) && !bcl_check_wanted(team);
+}
+
+/* True if the algorithm is one operation inside the node, which may run past
+ * the engine. */
+static inline bool bcl_call_is_direct(const struct bcl_team *team,
+				      const struct bcl_algorithm *algorithm)
+{
+	return !algorithm->build && !bcl_check_wanted(team);
 }
 
 /* Returns the first block from index i on that is of the rank; n: there is
@@ -190,7 +206,7 @@ static bcl_always_inline enum bcl_status bcl_call_run(struct bcl_team *team,
 	status = bcl_team_usable(team);
 	if (bcl_unlikely(status != BCL_OK))
 		return status;
-	if (bcl_call_is_empty(&call))
+	if (bcl_call_is_empty(team, &call))
 		return BCL_OK;
 	if (bcl_call_is_short(team, &call)) {
 		bcl_adi_lock(team->adi);

@@ -17,6 +17,8 @@ libcollectives_la_SOURCES = \
 	%D%/calls.c \
 	%D%/calls.h \
 	%D%/carrier.c \
+	%D%/check.c \
+	%D%/check.h \
 	%D%/circulant.c \
 	%D%/circulant.h \
 	%D%/compare.c \

@@ -134,7 +134,7 @@ static enum bcl_status prepare(struct bcl_persistent *operation)
 	enum bcl_status status;
 
 	operation->run = run_nothing;
-	if (bcl_call_is_empty(call))
+	if (bcl_call_is_empty(team, call))
 		return BCL_OK;
 	algorithm = bcl_call_choose(team, call);
 	status = bcl_call_build(team, algorithm, call, &operation->schedule);
@@ -147,7 +147,8 @@ static enum bcl_status prepare(struct bcl_persistent *operation)
 	}
 	bcl_schedule_keep(operation->schedule);
 	operation->node = algorithm->node;
-	operation->run = algorithm->build ? run_schedule : run_direct;
+	operation->run =
+		bcl_call_is_direct(team, algorithm) ? run_direct : run_schedule;
 	if (bcl_call_is_short(team, call))
 		operation->run = short_runs[call->operation];
 	bcl_assert(operation->run);

@@ -118,7 +118,10 @@ void bcl_preferences_read(const struct bcl_config *config,
 	const char *list = config->coll;
 	struct preference preference;
 
-	*preferences = (struct bcl_preferences){ .fixed = config->coll_fixed };
+	*preferences = (struct bcl_preferences){
+		.fixed = config->coll_fixed,
+		.check = config->coll_check,
+	};
 	while (next_preference(&list, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
 

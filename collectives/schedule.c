@@ -52,6 +52,7 @@ static void begin_step(struct bcl_schedule *schedule,
 		       const struct bcl_step *step)
 {
 	const struct bcl_team *team = schedule->team;
+	enum bcl_status status;
 
 	bcl_assert(step->kind <= BCL_STEP_PUT);
 	schedule->engine.lane = step->lane;
@@ -74,6 +75,11 @@ static void begin_step(struct bcl_schedule *schedule,
 		break;
 	case BCL_STEP_CALL:
 		step->call(team, step);
+		break;
+	case BCL_STEP_CHECK:
+		status = step->check(team, step);
+		if (status != BCL_OK)
+			bcl_adi_schedule_fail(&schedule->engine, status);
 		break;
 	case BCL_STEP_WINDOW:
 		open_window(schedule, step);
@@ -560,6 +566,21 @@ void bcl_step_call(struct bcl_schedule *schedule,
 	step->from = from;
 	step->length = length;
 	step->rank = rank;
+}
+
+void bcl_step_check(struct bcl_schedule *schedule,
+		    enum bcl_status (*check)(const struct bcl_team *team,
+					     const struct bcl_step *step),
+		    void *to, const void *from, size_t length)
+{
+	struct bcl_step *step = add_step(schedule, BCL_STEP_CHECK);
+
+	if (!step)
+		return;
+	step->check = check;
+	step->to = to;
+	step->from = from;
+	step->length = length;
 }
 
 static void copy_block(const struct bcl_team *team, const struct bcl_step *step)

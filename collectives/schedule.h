@@ -40,6 +40,7 @@ enum bcl_step_kind {
 	BCL_STEP_RECEIVE, /* receive `length` bytes from `rank` to `to` */
 	BCL_STEP_COMBINE, /* `length` elements: to[] = from[] op to[] */
 	BCL_STEP_CALL,	  /* a function of the algorithm */
+	BCL_STEP_CHECK,	  /* a function that may end the operation */
 	BCL_STEP_NODE,	  /* run an operation inside the node to its end */
 	BCL_STEP_AWAIT,	  /* wait for the messages of a lane */
 	BCL_STEP_WINDOW,  /* let others put into `length` bytes at `to` */
@@ -54,20 +55,22 @@ struct bcl_step {
 	uint8_t lane;	/* SEND, RECEIVE, AWAIT, GRANTED */
 	uint8_t window; /* WINDOW, GRANT: own windows; GRANTED, PUT: grants */
 	uint32_t rank;	/* in the team; CALL: free */
-	size_t length;	/* CALL: free */
+	size_t length;	/* CALL, CHECK: free */
 	const void *from;
 	void *to;
 	union {
 		const struct bcl_reduction *reduction;
 		void (*call)(const struct bcl_team *team,
 			     const struct bcl_step *step);
+		enum bcl_status (*check)(const struct bcl_team *team,
+					 const struct bcl_step *step);
 		unsigned node; /* index in node[] */
 		size_t offset; /* PUT */
 	};
 };
 
 enum {
-	BCL_SCHEDULE_SCRATCH = 6,
+	BCL_SCHEDULE_SCRATCH = 8,
 	/* Bytes; longer scratch memory is freed after each operation. */
 	BCL_SCHEDULE_KEEP = 1 << 20,
 
@@ -165,6 +168,12 @@ void bcl_step_call(struct bcl_schedule *schedule,
 		   void (*call)(const struct bcl_team *team,
 				const struct bcl_step *step),
 		   void *to, const void *from, size_t length, unsigned rank);
+/* The same for check(). If its result is not OK, the operation ends with it,
+ * and the team is lost. */
+void bcl_step_check(struct bcl_schedule *schedule,
+		    enum bcl_status (*check)(const struct bcl_team *team,
+					     const struct bcl_step *step),
+		    void *to, const void *from, size_t length);
 /* Add an operation as by bcl_node_begin(). It runs beside the messages of the
  * round, and the next step begins after it. The team must have a segment. */
 void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,

@@ -135,6 +135,7 @@ struct bcl_preferences {
 	 * operation's algorithms. 0: the cost model chooses. */
 	uint8_t algorithm[BCL_OPERATIONS];
 	bool fixed; /* BCL_COLL_FIXED */
+	bool check; /* BCL_CHECK */
 };
 
 /* The figures and the preferences by which a team's algorithms were chosen, the

@@ -74,6 +74,9 @@ enum {
 	  "reductions have the same bits wherever the ranks run: only "        \
 	  "algorithms whose order of combination depends on nothing but "      \
 	  "the number of ranks, the length and the root")                      \
+	X(FLAG, coll_check, "BCL_CHECK", "off", 0, 1,                          \
+	  "members of a team compare their calls of collective operations, "   \
+	  "and end with an error that says how the calls differ; slow")        \
 	X(SIZE, copy_both, "BCL_COPY_BOTH", "8k", 4096, 1ull << 40,            \
 	  "from this size sender and receiver copy together")                  \
 	X(POWER, ring_slots, "BCL_RING_SLOTS", "0", 256, 65536,                \

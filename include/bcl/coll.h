@@ -31,6 +31,13 @@
  * or the sender, both ranks and both lengths. Members that had completed the
  * operation by then learn of the loss from the next operation.
  *
+ * With BCL_CHECK=on at the first member of the world the members of all teams
+ * compare their calls before each operation. If the calls differ in operation,
+ * lengths, root, operator, type or distance, or if a block that a member sends
+ * is not the block that the receiver expects, the operation ends with ARG at
+ * all members and writes into no buffer, and the log says how the calls differ.
+ * This takes messages for each operation.
+ *
  * Lengths are in bytes, counts in elements. Buffers may begin anywhere, but
  * elements that are combined must be aligned as apply() needs them. Arrays of
  * lengths, offsets, counts and ranks belong to the caller again when the

@@ -210,7 +210,8 @@ unit_tests += %D%/test_reduction %D%/test_reduction_reals
 %C%_test_reduction_reals_LDADD = libreduction.la $(CHECK_LIBS) -lm
 # Every public function
 unit_tests += %D%/test_arguments
-unit_tests += %D%/test_coll_audit %D%/test_coll_differ %D%/test_coll_real
+unit_tests += %D%/test_coll_audit %D%/test_coll_check %D%/test_coll_differ %D%/test_coll_real
+%C%_test_coll_check_SOURCES = %D%/test_coll_check.c $(coll_cases)
 %C%_test_coll_real_SOURCES = %D%/test_coll_real.c $(coll_cases)
 
 # How PVM's tasks wait: the test replaces the functions that the code calls
