@@ -17,31 +17,31 @@ static enum bcl_status broadcast(const struct perf_call *c)
 static enum bcl_status reduce(const struct perf_call *c)
 {
 	return bcl_reduce(c->team, c->send, c->receive,
-			  c->size / sizeof(double), c->sum, c->root);
+			  c->size / c->sum->element, c->sum, c->root);
 }
 
 static enum bcl_status allreduce(const struct perf_call *c)
 {
 	return bcl_allreduce(c->team, c->send, c->receive,
-			     c->size / sizeof(double), c->sum);
+			     c->size / c->sum->element, c->sum);
 }
 
 static enum bcl_status reduce_scatter(const struct perf_call *c)
 {
 	return bcl_reduce_scatter(c->team, c->send, c->receive,
-				  c->size / sizeof(double), c->sum);
+				  c->size / c->sum->element, c->sum);
 }
 
 static enum bcl_status scan(const struct perf_call *c)
 {
-	return bcl_scan(c->team, c->send, c->receive, c->size / sizeof(double),
+	return bcl_scan(c->team, c->send, c->receive, c->size / c->sum->element,
 			c->sum);
 }
 
 static enum bcl_status exscan(const struct perf_call *c)
 {
 	return bcl_exscan(c->team, c->send, c->receive,
-			  c->size / sizeof(double), c->sum);
+			  c->size / c->sum->element, c->sum);
 }
 
 static enum bcl_status gather(const struct perf_call *c)
@@ -62,6 +62,11 @@ static enum bcl_status allgather(const struct perf_call *c)
 static enum bcl_status alltoall(const struct perf_call *c)
 {
 	return bcl_alltoall(c->team, c->send, c->receive, c->size);
+}
+
+static enum bcl_status shift(const struct perf_call *c)
+{
+	return bcl_shift(c->team, c->send, c->receive, c->size, 1);
 }
 
 static enum bcl_status gatherv(const struct perf_call *c)
@@ -107,6 +112,7 @@ static const struct {
 	{ "exscan", exscan },
 	{ "alltoallv", alltoallv },
 	{ "reduce_scatter", reduce_scatter },
+	{ "shift", shift },
 };
 
 perf_call_function *perf_call_find(const char *name)

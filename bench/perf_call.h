@@ -15,7 +15,7 @@ struct perf_call {
 	unsigned int root;
 	unsigned char *send, *receive;	 /* `size` bytes for each rank */
 	const size_t *lengths, *offsets; /* of the blocks of all ranks */
-	const struct bcl_reduction *sum; /* of doubles */
+	const struct bcl_reduction *sum; /* whole elements of it fit `size` */
 };
 
 typedef enum bcl_status perf_call_function(const struct perf_call *call);

@@ -5,8 +5,6 @@
 #include "collectives/check.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "collectives/arguments.h"
@@ -16,23 +14,22 @@
 
 enum {
 	TEXT = 160, /* bytes for one call in words */
-	/* Values of bcl_record.reduction from this one on: operators of the
-	 * program. */
+	/* Values of record.reduction for operators of the program. */
 	OWN = 1 << 16,
 	OWN_COMMUTATIVE,
 };
 
-/* A call, as far as it must be the same at all members. */
+/* The part of a call that must be the same at all members. */
 struct record {
 	uint64_t call;	  /* bcl_calls_call() */
 	uint64_t lengths; /* a hash of the lengths of all blocks, or 0 */
 	uint32_t root;
 	int32_t distance;
-	uint32_t reduction; /* 1 + the number of a builtin one; 0: none */
+	uint32_t reduction; /* 1 + the number of a builtin reduction, or 0 */
 	uint32_t element;   /* bytes of an element, modulo 2^32 */
 };
 
-/* What one member sends to another member, or expects from it. */
+/* The blocks that one member sends to another member, or expects. */
 struct parcel {
 	uint64_t blocks, bytes;
 	uint64_t lengths; /* a hash */
@@ -130,7 +127,7 @@ static struct record record_of(const struct bcl_team *team,
 	return record;
 }
 
-/* The number of a builtin reduction that another process gives may be wrong. */
+/* The number of a reduction comes from another process, and may be wrong. */
 static const char *operator_of(const struct record *record)
 {
 	unsigned i = (record->reduction - 1) / TYPES;
@@ -148,36 +145,27 @@ static const char *type_of(const struct record *record)
 				       : "the program's type";
 }
 
-/* Append to the text, as by printf(). */
-static void add_text(char text[TEXT], const char *format, ...)
-{
-	size_t length = strlen(text);
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(text + length, TEXT - length, format, values);
-	va_end(values);
-}
-
 static void say(char text[TEXT], const struct record *record)
 {
 	unsigned operation = record->call % (1 << BCL_CALLS_OPERATION);
 
 	text[0] = 0;
-	add_text(text, "%s with %llu bytes%s", bcl_calls_name(record->call),
-		 bcl_calls_length(record->call),
-		 record->lengths ? " a block on average" : "");
+	bcl_append(text, TEXT, "%s with %llu bytes%s",
+		   bcl_calls_name(record->call), bcl_calls_length(record->call),
+		   record->lengths ? " a block on average" : "");
 	if (record->reduction)
-		add_text(text, ", %s of %s (%" PRIu32 " bytes)",
-			 operator_of(record), type_of(record), record->element);
+		bcl_append(text, TEXT, ", %s of %s (%" PRIu32 " bytes)",
+			   operator_of(record), type_of(record),
+			   record->element);
 	if (operation < BCL_OPERATIONS &&
 	    bcl_argument_rules[operation] & BCL_RULE_ROOT)
-		add_text(text, ", root %" PRIu32, record->root);
+		bcl_append(text, TEXT, ", root %" PRIu32, record->root);
 	if (operation == BCL_OPERATION_SHIFT)
-		add_text(text, ", distance %" PRId32, record->distance);
+		bcl_append(text, TEXT, ", distance %" PRId32, record->distance);
 }
 
-/* Log that the call of rank `other` differs, as those of n ranks do. */
+/* Log that the calls of n members differ from the first member's call, among
+ * these the call of member `other`. */
 static void log_difference(const struct bcl_team *team, unsigned n,
 			   unsigned other, const struct record *theirs,
 			   const struct record *first)
@@ -198,7 +186,7 @@ static void log_difference(const struct bcl_team *team, unsigned n,
 static enum bcl_status compare_records(const struct bcl_team *team,
 				       const struct bcl_step *step)
 {
-	/* record i is of the member i places after the own one */
+	/* record i comes from the member i places after the own member */
 	const struct record *records = step->from;
 	const struct record *first =
 		&records[team->rank ? team->size - team->rank : 0];
@@ -264,7 +252,7 @@ static void add_all(struct parcel *parcels, const size_t *lengths, unsigned n)
 		add_block(&parcels[i], lengths[i]);
 }
 
-/* Fill in what the own member sends to each member, and expects from each. */
+/* Fill in the blocks for each member, and from each member. */
 static void pack(const struct bcl_team *team, const struct bcl_call *call,
 		 struct parcel *sent, struct parcel *expected)
 {
@@ -293,7 +281,7 @@ static void pack(const struct bcl_team *team, const struct bcl_call *call,
 	}
 }
 
-/* Logs what another member sends and the own member does not expect. */
+/* Log a parcel that the own member does not expect. */
 static void log_parcel(const struct bcl_team *team, uint64_t call,
 		       unsigned other, const struct parcel *theirs,
 		       const struct parcel *expected)
@@ -338,7 +326,7 @@ static enum bcl_status check_all(const struct bcl_team *team,
 	return *right ? BCL_OK : BCL_ERR_ARG;
 }
 
-/* No member goes on before the parcels of all members are as expected. */
+/* No member goes on before all members have the parcels that they expect. */
 static void exchange_parcels(struct bcl_schedule *schedule,
 			     const struct bcl_call *call)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BCL_COLL, e.g. "allreduce:ring,alltoall:direct": the user's choice of
+ * BCL_COLL, e.g. "allreduce:ring@64k,alltoall:direct": the user's choice of
  * algorithms replaces the choice of the cost model. And BCL_COLL_FIXED, which
  * leaves only algorithms that combine in an order that does not depend on the
  * layout.
@@ -12,12 +12,14 @@
 
 enum {
 	NAMES_MAX = 1024, /* bytes of all names of one operation */
+	NUMBER_MAX = 32,
 };
 
 /* One preference; the texts lie in the setting. */
 struct preference {
 	const char *operation, *algorithm;
-	int operation_length, algorithm_length;
+	const char *from; /* NULL: from 0 bytes on */
+	int operation_length, algorithm_length, from_length;
 };
 
 /* Returns the next preference of *list and moves *list behind it. False: the
@@ -26,6 +28,7 @@ static bool next_preference(const char **list, struct preference *preference)
 {
 	const char *item = *list;
 	size_t length = strcspn(item, ","), name = strcspn(item, ":,");
+	size_t both = strcspn(item, "@,");
 
 	if (!*item)
 		return false;
@@ -33,7 +36,9 @@ static bool next_preference(const char **list, struct preference *preference)
 	preference->operation_length = (int)name;
 	preference->algorithm = item + name + (item[name] == ':');
 	preference->algorithm_length =
-		(int)(item + length - preference->algorithm);
+		(int)(item + both - preference->algorithm);
+	preference->from = item[both] == '@' ? item + both + 1 : NULL;
+	preference->from_length = (int)(length - both) - 1;
 	*list = item + length + (item[length] == ',');
 	return true;
 }
@@ -59,6 +64,23 @@ algorithm_of(enum bcl_operation operation, const struct preference *preference)
 				  (size_t)preference->algorithm_length);
 }
 
+/* Gives the length from which on the user wants the algorithm. Returns false if
+ * the text after "@" is no length. */
+static bool from_of(const struct preference *preference, uint64_t *from)
+{
+	size_t length = (size_t)preference->from_length;
+	char number[NUMBER_MAX];
+
+	*from = 0;
+	if (!preference->from)
+		return true;
+	if (length >= sizeof(number))
+		return false;
+	memcpy(number, preference->from, length);
+	number[length] = 0;
+	return bcl_config_parse(BCL_CONFIG_SIZE, number, from) == BCL_OK;
+}
+
 static enum bcl_status refuse_preference(const struct bcl_config *config,
 					 const struct preference *preference,
 					 enum bcl_operation operation)
@@ -75,6 +97,14 @@ static enum bcl_status refuse_preference(const struct bcl_config *config,
 			"these are:%s",
 			config->coll, preference->operation_length,
 			preference->operation, names);
+		return BCL_ERR_ARG;
+	}
+	if (algorithm_of(operation, preference)) {
+		bcl_log(config, BCL_LOG_ERROR, "coll",
+			"BCL_COLL=%s is wrong: \"%.*s\" is no number of bytes "
+			"like 4096, 64k, 1M",
+			config->coll, preference->from_length,
+			preference->from);
 		return BCL_ERR_ARG;
 	}
 	for (i = 0; bcl_algorithms[operation][i].name; i++)
@@ -94,9 +124,11 @@ enum bcl_status bcl_preferences_check(const struct bcl_config *config)
 
 	while (next_preference(&list, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
+		uint64_t from;
 
 		if (operation == BCL_OPERATIONS ||
-		    !algorithm_of(operation, &preference))
+		    !algorithm_of(operation, &preference) ||
+		    !from_of(&preference, &from))
 			return refuse_preference(config, &preference,
 						 operation);
 	}
@@ -124,11 +156,42 @@ void bcl_preferences_read(const struct bcl_config *config,
 	};
 	while (next_preference(&list, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
+		uint8_t *wanted = preferences->algorithm[operation];
+		uint64_t from;
+		unsigned size;
 
-		preferences->algorithm[operation] =
-			(uint8_t)(1 + (algorithm_of(operation, &preference) -
-				       bcl_algorithms[operation]));
+		from_of(&preference, &from);
+		size = bcl_choice_size(from);
+		memset(wanted + size,
+		       1 + (int)(algorithm_of(operation, &preference) -
+				 bcl_algorithms[operation]),
+		       BCL_CHOICE_SIZES - size);
 	}
+}
+
+/* Use the algorithm for lengths from a size on. A line in the log says why
+ * not. */
+static void prefer(const struct bcl_config *config,
+		   const struct bcl_preferences *preferences,
+		   const struct bcl_model *model, struct bcl_choices *choices,
+		   enum bcl_operation operation, unsigned size)
+{
+	const struct bcl_algorithm *algorithm =
+		&bcl_algorithms[operation]
+			       [preferences->algorithm[operation][size] - 1];
+
+	if (!is_permitted(preferences, operation, algorithm))
+		bcl_log(config, BCL_LOG_INFO, "coll",
+			"BCL_COLL: %s by %s has no fixed order, which "
+			"BCL_COLL_FIXED asks for",
+			bcl_operation_names[operation], algorithm->name);
+	else if (bcl_choices_force(choices, model, operation, algorithm,
+				   size) != BCL_OK)
+		bcl_log(config, BCL_LOG_INFO, "coll",
+			"BCL_COLL: %s cannot use %s in a team of %u ranks on "
+			"%u nodes, and keeps its choice",
+			bcl_operation_names[operation], algorithm->name,
+			model->size, model->nodes);
 }
 
 void bcl_preferences_apply(const struct bcl_config *config,
@@ -136,28 +199,17 @@ void bcl_preferences_apply(const struct bcl_config *config,
 			   const struct bcl_model *model,
 			   struct bcl_choices *choices)
 {
-	const struct bcl_algorithm *algorithm;
-	unsigned i;
+	unsigned i, size;
 
 	if (preferences->fixed)
 		bcl_choices_fix_order(choices, model->size, model->eager);
 	for (i = 0; i < BCL_OPERATIONS; i++) {
-		enum bcl_operation operation = (enum bcl_operation)i;
+		const uint8_t *wanted = preferences->algorithm[i];
 
-		if (!preferences->algorithm[i])
-			continue;
-		algorithm = &bcl_algorithms[i][preferences->algorithm[i] - 1];
-		if (!is_permitted(preferences, operation, algorithm))
-			bcl_log(config, BCL_LOG_INFO, "coll",
-				"BCL_COLL: %s by %s has no fixed order, which "
-				"BCL_COLL_FIXED asks for",
-				bcl_operation_names[i], algorithm->name);
-		else if (bcl_choices_force(choices, model, operation,
-					   algorithm) != BCL_OK)
-			bcl_log(config, BCL_LOG_INFO, "coll",
-				"BCL_COLL: %s cannot use %s in a team of %u "
-				"ranks on %u nodes; the cost model chooses",
-				bcl_operation_names[i], algorithm->name,
-				model->size, model->nodes);
+		for (size = 0; size < BCL_CHOICE_SIZES; size++)
+			if (wanted[size] &&
+			    (!size || wanted[size] != wanted[size - 1]))
+				prefer(config, preferences, model, choices,
+				       (enum bcl_operation)i, size);
 	}
 }

@@ -370,7 +370,8 @@ const struct bcl_algorithm *bcl_algorithm_find(enum bcl_operation operation,
 enum bcl_status bcl_choices_force(struct bcl_choices *choices,
 				  const struct bcl_model *model,
 				  enum bcl_operation operation,
-				  const struct bcl_algorithm *algorithm)
+				  const struct bcl_algorithm *algorithm,
+				  unsigned size)
 {
 	int i = (int)(algorithm - bcl_algorithms[operation]);
 	unsigned ordered;
@@ -379,7 +380,7 @@ enum bcl_status bcl_choices_force(struct bcl_choices *choices,
 		return BCL_ERR_UNSUPPORTED;
 	for (ordered = 0; ordered < 2; ordered++)
 		if (bcl_algorithm_fits(algorithm, model, ordered))
-			memset(choices->algorithm[operation][ordered], i,
-			       BCL_CHOICE_SIZES);
+			memset(&choices->algorithm[operation][ordered][size], i,
+			       BCL_CHOICE_SIZES - size);
 	return BCL_OK;
 }

@@ -131,9 +131,9 @@ struct bcl_choices {
 extern const struct bcl_algorithm *const bcl_algorithms[BCL_OPERATIONS];
 
 struct bcl_preferences {
-	/* The user's choice for each operation: 1 + the index into the
-	 * operation's algorithms. 0: the cost model chooses. */
-	uint8_t algorithm[BCL_OPERATIONS];
+	/* The user's choice for each operation and size: 1 + the index into
+	 * the operation's algorithms. 0: the cost model chooses. */
+	uint8_t algorithm[BCL_OPERATIONS][BCL_CHOICE_SIZES];
 	bool fixed; /* BCL_COLL_FIXED */
 	bool check; /* BCL_CHECK */
 };
@@ -192,19 +192,23 @@ void bcl_append(char *text, size_t size, const char *format, ...)
 /* Finds the algorithm by its name of so many bytes. NULL: there is none. */
 const struct bcl_algorithm *bcl_algorithm_find(enum bcl_operation operation,
 					       const char *name, size_t length);
-/* Use one algorithm of the operation wherever the algorithm can run.
- * UNSUPPORTED: the algorithm cannot run in this team. */
+/* Use one algorithm of the operation for all lengths from that of `size` on,
+ * wherever the algorithm can run. UNSUPPORTED: the algorithm cannot run in this
+ * team. */
 enum bcl_status bcl_choices_force(struct bcl_choices *choices,
 				  const struct bcl_model *model,
 				  enum bcl_operation operation,
-				  const struct bcl_algorithm *algorithm);
+				  const struct bcl_algorithm *algorithm,
+				  unsigned size);
 
 /*
  * prefer.c: BCL_COLL. check() returns ARG, after a line in the log, if the
- * setting names an operation or an algorithm that does not exist. read() takes
- * a checked setting. apply() leaves out an algorithm that this team cannot run,
- * with a line in the log, and the cost model's choice stays; so it does, with
- * BCL_COLL_FIXED, with an algorithm whose order of combination is not fixed.
+ * setting names an operation or an algorithm that does not exist, or a length
+ * that is none. Of several algorithms for a length the last one counts. read()
+ * takes a checked setting. apply() leaves out an algorithm that this team
+ * cannot run, with a line in the log, and the choice stays as it was; so it
+ * does, with BCL_COLL_FIXED, with an algorithm whose order of combination is
+ * not fixed.
  */
 enum bcl_status bcl_preferences_check(const struct bcl_config *config);
 void bcl_preferences_read(const struct bcl_config *config,

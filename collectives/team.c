@@ -363,8 +363,8 @@ enum bcl_status bcl_team_force(struct bcl_team *team,
 	if (!algorithm)
 		return BCL_ERR_ARG;
 	bcl_model_init(&model, team);
-	status =
-		bcl_choices_force(&team->choices, &model, operation, algorithm);
+	status = bcl_choices_force(&team->choices, &model, operation, algorithm,
+				   0);
 	bcl_call_prepare(team);
 	return status;
 }

@@ -69,7 +69,8 @@ enum {
 	  "this is more")                                                      \
 	X(TEXT, coll, "BCL_COLL", "", 0, 0,                                    \
 	  "algorithms of collective operations instead of those that the "     \
-	  "cost model chooses, e.g. allreduce:ring,alltoall:direct")           \
+	  "cost model chooses, e.g. allreduce:ring,alltoall:direct@64k, the "  \
+	  "latter for blocks of 64 KB and more")                               \
 	X(FLAG, coll_fixed, "BCL_COLL_FIXED", "off", 0, 1,                     \
 	  "reductions have the same bits wherever the ranks run: only "        \
 	  "algorithms whose order of combination depends on nothing but "      \

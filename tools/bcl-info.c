@@ -30,7 +30,8 @@ static int usage(FILE *to)
 		"usage: bcl-info [--config | --paths | --pid PID | "
 		"--version]\n"
 		"       bcl-info --collectives[=BYTES] [--team=RANKSxNODES] "
-		"[OPERATION BYTES]\n");
+		"[OPERATION BYTES]\n"
+		"       bcl-info --collectives --measure OPERATION BYTES\n");
 	return to == stdout ? 0 : 2;
 }
 
@@ -101,13 +102,15 @@ static bool read_number(const char *text, char end, size_t *number,
 
 static bool read_length(const char *text, struct info_request *request)
 {
-	const char *after;
+	uint64_t length;
 
-	request->has_length = read_number(text, '\0', &request->length, &after);
+	request->has_length =
+		bcl_config_parse(BCL_CONFIG_SIZE, text, &length) == BCL_OK;
+	request->length = length;
 	if (!request->has_length)
 		fprintf(stderr,
 			"bcl-info: --collectives: \"%s\" is not a number of "
-			"bytes\n",
+			"bytes like 4096, 64k, 1M\n",
 			text);
 	return request->has_length;
 }
@@ -137,6 +140,8 @@ static int print_collectives(const char *text, char **words, int nwords,
 			     struct info_request *request)
 {
 	if (text && !read_length(text, request))
+		return usage(stderr);
+	if (request->measure && (nwords != 2 || request->ranks))
 		return usage(stderr);
 	if (!nwords)
 		return info_collectives(request);
@@ -174,6 +179,7 @@ int main(int argc, char **argv)
 		{ "paths", no_argument, NULL, 'p' },
 		{ "collectives", optional_argument, NULL, 'C' },
 		{ "team", required_argument, NULL, 't' },
+		{ "measure", no_argument, NULL, 'm' },
 		{ "pid", required_argument, NULL, 'P' },
 		{ "version", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -184,11 +190,15 @@ int main(int argc, char **argv)
 	int option, what = 0;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == '?' || (what && option != 't'))
+		bool more = option == 't' || option == 'm';
+
+		if (option == '?' || (what && !more))
 			return usage(stderr);
-		if (option != 't') {
+		if (!more) {
 			what = option;
 			text = optarg;
+		} else if (option == 'm') {
+			request.measure = true;
 		} else if (!read_team(optarg, &request)) {
 			return usage(stderr);
 		}
@@ -196,7 +206,7 @@ int main(int argc, char **argv)
 	if (what == 'C')
 		return print_collectives(text, argv + optind, argc - optind,
 					 &request);
-	if (optind < argc || request.ranks)
+	if (optind < argc || request.ranks || request.measure)
 		return usage(stderr);
 	switch (what) {
 	case 'c':

@@ -2,8 +2,8 @@
 /*
  * bcl-info --collectives: which algorithm a job of this shape, or of a shape
  * that the user describes, uses for each collective operation; and for one
- * operation and length, what the cost model computes for each candidate and why
- * a candidate wins.
+ * operation and length, what the cost model computes for each candidate, what
+ * the job measures, and why a candidate wins.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@ struct view {
 	struct bcl_model model;
 	struct bcl_choices choices; /* with BCL_COLL */
 	struct bcl_choices of_model;
+	const double *measured; /* us by algorithm; NULL: not measured */
 };
 
 /* A vector or block of an operation. */
@@ -83,13 +84,22 @@ static double empty_of(const struct view *view,
 	return bcl_algorithm_cost(algorithm, &view->model, 0);
 }
 
+static void print_measured(const struct view *view, unsigned i)
+{
+	if (view->measured && isfinite(view->measured[i]))
+		printf(" %12.2f", view->measured[i]);
+	else if (view->measured)
+		printf(" %12s", "-");
+}
+
 static void print_candidates(const struct view *view, const struct call *call,
 			     const struct bcl_algorithm *chosen)
 {
-	const struct bcl_algorithm *algorithm = bcl_algorithms[call->operation];
+	const struct bcl_algorithm *first = bcl_algorithms[call->operation];
+	const struct bcl_algorithm *algorithm = first;
 
-	printf("  %-24s %12s %12s %12s\n", "us by the model", "all", "messages",
-	       "bytes");
+	printf("  %-24s %12s %12s %12s%s\n", "us by the model", "all",
+	       "messages", "bytes", view->measured ? "     measured" : "");
 	for (; algorithm->name; algorithm++) {
 		const char *why = why_not(view, call, algorithm);
 		double us, empty;
@@ -100,8 +110,10 @@ static void print_candidates(const struct view *view, const struct call *call,
 		}
 		us = cost_of(view, call, algorithm);
 		empty = empty_of(view, algorithm);
-		printf("  %-24s %12.2f %12.2f %12.2f%s%s\n", algorithm->name,
-		       us, empty, us - empty,
+		printf("  %-24s %12.2f %12.2f %12.2f", algorithm->name, us,
+		       empty, us - empty);
+		print_measured(view, (unsigned)(algorithm - first));
+		printf("%s%s\n",
 		       bcl_operation_combines(call->operation)
 			       ? order_of(algorithm, &view->model)
 			       : "",
@@ -155,6 +167,28 @@ static void explain_winner(const struct view *view, const struct call *call,
 		       next->name, messages, bytes);
 }
 
+/* How the fastest candidate compares with the chosen one, as measured. */
+static void compare_measured(const struct view *view, const struct call *call,
+			     const struct bcl_algorithm *chosen)
+{
+	const struct bcl_algorithm *first = bcl_algorithms[call->operation];
+	double us = view->measured[chosen - first];
+	unsigned i, best = (unsigned)(chosen - first);
+
+	for (i = 0; first[i].name; i++)
+		if (isfinite(view->measured[i]) &&
+		    !(view->measured[i] >= view->measured[best]))
+			best = i;
+	if (&first[best] == chosen)
+		printf("measured, %s is the fastest\n", chosen->name);
+	else
+		printf("measured, %s is the fastest; %s takes %.2f times as "
+		       "long (BCL_COLL=%s:%s would change it)\n",
+		       first[best].name, chosen->name,
+		       us / view->measured[best],
+		       bcl_operation_names[call->operation], first[best].name);
+}
+
 static void explain(const struct view *view, const struct call *call)
 {
 	const struct bcl_algorithm *winner = bcl_choice(
@@ -172,6 +206,8 @@ static void explain(const struct view *view, const struct call *call)
 	putchar('\n');
 	print_candidates(view, call, chosen);
 	explain_winner(view, call, winner);
+	if (view->measured)
+		compare_measured(view, call, chosen);
 	if (chosen != winner)
 		printf("the settings take %s\n", chosen->name);
 	if (bcl_operation_combines(call->operation) && ordered != chosen)
@@ -225,6 +261,7 @@ static void make_view(struct view *view, struct bcl_team *team,
 	struct bcl_preferences preferences;
 	const struct bcl_config *config = &bcl_adi_context(team->adi)->config;
 
+	view->measured = NULL;
 	bcl_model_init(&view->model, team);
 	if (request->ranks)
 		describe(&view->model, request, config);
@@ -236,21 +273,49 @@ static void make_view(struct view *view, struct bcl_team *team,
 			      &view->choices);
 }
 
-bool info_is_operation(const char *name)
+static enum bcl_operation operation_of(const char *name)
 {
 	unsigned i = 0;
 
 	while (i < BCL_OPERATIONS && strcmp(bcl_operation_names[i], name))
 		i++;
-	return i < BCL_OPERATIONS;
+	return (enum bcl_operation)i;
+}
+
+bool info_is_operation(const char *name)
+{
+	return operation_of(name) < BCL_OPERATIONS;
+}
+
+static int show(struct bcl_team *team, const struct info_request *request)
+{
+	double us[INFO_ALGORITHMS_MAX];
+	enum bcl_status status = BCL_OK;
+	struct view view;
+
+	if (request->measure)
+		status = info_measure(team, operation_of(request->operation),
+				      request->length, us);
+	if (bcl_team_rank(team) == 0 && status == BCL_OK) {
+		make_view(&view, team, request);
+		if (request->measure)
+			view.measured = us;
+		print_view(&view, request);
+	}
+	if (status == BCL_ERR_UNSUPPORTED) {
+		fprintf(stderr, "bcl-info: %s cannot be measured\n",
+			request->operation);
+		return 1;
+	}
+	return status == BCL_OK ? 0 : info_failed("measure", status);
 }
 
 int info_collectives(const struct info_request *request)
 {
 	struct bcl_team *team;
 	struct bcl_adi *adi;
-	struct view view;
 	enum bcl_status status = bcl_adi_open(NULL, &adi);
+	int result;
 
 	if (status)
 		return info_failed("join the job", status);
@@ -259,11 +324,8 @@ int info_collectives(const struct info_request *request)
 		bcl_adi_close(adi);
 		return info_failed("make the team of all ranks", status);
 	}
-	if (bcl_team_rank(team) == 0) {
-		make_view(&view, team, request);
-		print_view(&view, request);
-	}
+	result = show(team, request);
 	bcl_team_free(team);
 	bcl_adi_close(adi);
-	return 0;
+	return result;
 }

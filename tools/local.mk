@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 bin_PROGRAMS += %D%/bcl-info
 %C%_bcl_info_SOURCES = %D%/bcl-info.c %D%/info.h %D%/info-collectives.c \
-	%D%/info-counters.c 	%D%/info-paths.c
+	%D%/info-counters.c %D%/info-measure.c %D%/info-paths.c \
+	bench/perf_call.c bench/perf_call.h
 %C%_bcl_info_LDADD = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
 
 # The cards in the kernel

@@ -43,13 +43,21 @@ says 'a job of one' --paths
 says '^allreduce +doubling' --collectives
 BCL_COLL=allreduce:ring says '^allreduce +ring$' --collectives
 BCL_COLL=allreduce:ring says '^  ring .*  chosen$' --collectives=64
+BCL_COLL=allreduce:ring@64k,allreduce:doubling@1M says \
+	'^allreduce .*, ring over 49152, doubling over 786432 *$' --collectives
+BCL_COLL=allreduce:ring@64k,allreduce:doubling says '^allreduce +doubling$' \
+	--collectives
+BCL_COLL=allreduce:ring@far ends 1 --collectives
+grep -q '"far" is no number of bytes like 4096, 64k, 1M' "$scratch/out" ||
+	fail 'nothing says what is wrong with a length'
+BCL_COLL=allreduce:ring@ ends 1 --collectives
 BCL_COLL=allreduce:rings ends 1 --collectives
 grep -q 'has no algorithm "rings"; it has: .* ring ' "$scratch/out" ||
 	fail 'nothing says which algorithms there are'
 BCL_COLL=reduces:ring ends 1 --collectives
 grep -q '"reduces" is no operation; these are: barrier ' "$scratch/out" ||
 	fail 'nothing says which operations there are'
-ends 2 --collectives=64k
+ends 2 --collectives=64x
 
 # A team that is only described: which candidates, why one wins, what replaces it
 says '^64 ranks on 16 nodes, at most 4 on one' --collectives --team=64x16
@@ -84,6 +92,15 @@ BCL_COLL_FIXED=on says '^the settings take flat_doubling$' \
 	--collectives --team=64x16 allreduce 8
 BCL_COLL_FIXED=on BCL_COLL=allreduce:ring says '^allreduce +flat_doubling' \
 	--collectives
+says '^allreduce of 1048576 bytes' --collectives --team=4x2 allreduce 1M
+says '^  doubling +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+' --collectives --measure \
+	allreduce 64k
+grep -q '^measured, [a-z_]* is the fastest' "$scratch/out" ||
+	fail 'nothing says what is fastest'
+ends 1 --collectives --measure exchange 8
+ends 2 --collectives --measure
+ends 2 --collectives --measure --team=4x1 allreduce 8
+ends 2 --measure
 ends 2 --collectives --team=64x65 allreduce 8
 ends 2 --collectives --team=64
 ends 2 --collectives --team=4x0

@@ -43,16 +43,15 @@ enum {
 	LONG = 100000, /* bytes, which take most of the time */
 };
 
-/* The short tier has one case of the persistent form, and of long vectors one
- * root in place and another root not in place. */
+/* The persistent form has one root. The short tier has one case of this form,
+ * and of long vectors one root in place and another root not in place. */
 static bool is_left_out(const struct test *test, enum bcl_operation operation,
 			unsigned root)
 {
-	if (tier_long())
-		return false;
 	if (test->form == PERSISTENT)
-		return root || test->in_place != test->length % 2;
-	return test->length > LONG && has_root(operation) &&
+		return root ||
+		       (!tier_long() && test->in_place != test->length % 2);
+	return !tier_long() && test->length > LONG && has_root(operation) &&
 	       root != test->in_place;
 }
 
