@@ -397,6 +397,7 @@ static void choose(struct bcl_team *team, double between,
 	bcl_model_init(model, team);
 	bcl_model_measure(model, team, between);
 	bcl_choices_init(&selection->choices, model);
+	bcl_tuned_apply(config, model, &selection->choices);
 	bcl_preferences_read(config, &selection->basis.preferences);
 	bcl_preferences_apply(config, &selection->basis.preferences, model,
 			      &selection->choices);

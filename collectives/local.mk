@@ -82,7 +82,8 @@ libcollectives_la_SOURCES = \
 	%D%/team.h \
 	%D%/teams.c \
 	%D%/teams.h \
-	%D%/tree.c
+	%D%/tree.c \
+	%D%/tuned.c
 libcollectives_la_LIBADD = libreduction.la
 
 # Its loops are marked for the compiler to make vector loops of; between

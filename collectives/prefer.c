@@ -43,17 +43,10 @@ static bool next_preference(const char **list, struct preference *preference)
 	return true;
 }
 
-/* BCL_OPERATIONS: no operation has this name. */
 static enum bcl_operation operation_of(const struct preference *preference)
 {
-	size_t length = (size_t)preference->operation_length;
-	unsigned i = 0;
-
-	while (i < BCL_OPERATIONS && (strncmp(bcl_operation_names[i],
-					      preference->operation, length) ||
-				      bcl_operation_names[i][length]))
-		i++;
-	return (enum bcl_operation)i;
+	return bcl_operation_find(preference->operation,
+				  (size_t)preference->operation_length);
 }
 
 /* NULL: the operation has no algorithm of this name. */
@@ -81,10 +74,12 @@ static bool from_of(const struct preference *preference, uint64_t *from)
 	return bcl_config_parse(BCL_CONFIG_SIZE, number, from) == BCL_OK;
 }
 
+/* Logs what is wrong with a preference of a list. */
 static enum bcl_status refuse_preference(const struct bcl_config *config,
-					 const struct preference *preference,
-					 enum bcl_operation operation)
+					 const char *source, const char *list,
+					 const struct preference *preference)
 {
+	enum bcl_operation operation = operation_of(preference);
 	char names[NAMES_MAX] = "";
 	unsigned i;
 
@@ -93,17 +88,17 @@ static enum bcl_status refuse_preference(const struct bcl_config *config,
 			bcl_append(names, sizeof(names), " %s",
 				   bcl_operation_names[i]);
 		bcl_log(config, BCL_LOG_ERROR, "coll",
-			"BCL_COLL=%s is wrong: \"%.*s\" is no operation; "
+			"%s%s is wrong: \"%.*s\" is no operation; "
 			"these are:%s",
-			config->coll, preference->operation_length,
+			source, list, preference->operation_length,
 			preference->operation, names);
 		return BCL_ERR_ARG;
 	}
 	if (algorithm_of(operation, preference)) {
 		bcl_log(config, BCL_LOG_ERROR, "coll",
-			"BCL_COLL=%s is wrong: \"%.*s\" is no number of bytes "
+			"%s%s is wrong: \"%.*s\" is no number of bytes "
 			"like 4096, 64k, 1M",
-			config->coll, preference->from_length,
+			source, list, preference->from_length,
 			preference->from);
 		return BCL_ERR_ARG;
 	}
@@ -111,28 +106,34 @@ static enum bcl_status refuse_preference(const struct bcl_config *config,
 		bcl_append(names, sizeof(names), " %s",
 			   bcl_algorithms[operation][i].name);
 	bcl_log(config, BCL_LOG_ERROR, "coll",
-		"BCL_COLL=%s is wrong: %s has no algorithm \"%.*s\"; it has:%s",
-		config->coll, bcl_operation_names[operation],
+		"%s%s is wrong: %s has no algorithm \"%.*s\"; it has:%s",
+		source, list, bcl_operation_names[operation],
 		preference->algorithm_length, preference->algorithm, names);
 	return BCL_ERR_ARG;
 }
 
-enum bcl_status bcl_preferences_check(const struct bcl_config *config)
+enum bcl_status bcl_preferences_check_list(const struct bcl_config *config,
+					   const char *source, const char *list)
 {
-	const char *list = config->coll;
+	const char *rest = list;
 	struct preference preference;
 
-	while (next_preference(&list, &preference)) {
+	while (next_preference(&rest, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
 		uint64_t from;
 
 		if (operation == BCL_OPERATIONS ||
 		    !algorithm_of(operation, &preference) ||
 		    !from_of(&preference, &from))
-			return refuse_preference(config, &preference,
-						 operation);
+			return refuse_preference(config, source, list,
+						 &preference);
 	}
 	return BCL_OK;
+}
+
+enum bcl_status bcl_preferences_check(const struct bcl_config *config)
+{
+	return bcl_preferences_check_list(config, "BCL_COLL=", config->coll);
 }
 
 /* True if the preferences permit the algorithm. */
@@ -144,16 +145,11 @@ static bool is_permitted(const struct bcl_preferences *preferences,
 	       !bcl_operation_combines(operation);
 }
 
-void bcl_preferences_read(const struct bcl_config *config,
-			  struct bcl_preferences *preferences)
+void bcl_preferences_read_list(const char *list,
+			       struct bcl_preferences *preferences)
 {
-	const char *list = config->coll;
 	struct preference preference;
 
-	*preferences = (struct bcl_preferences){
-		.fixed = config->coll_fixed,
-		.check = config->coll_check,
-	};
 	while (next_preference(&list, &preference)) {
 		enum bcl_operation operation = operation_of(&preference);
 		uint8_t *wanted = preferences->algorithm[operation];
@@ -169,6 +165,16 @@ void bcl_preferences_read(const struct bcl_config *config,
 	}
 }
 
+void bcl_preferences_read(const struct bcl_config *config,
+			  struct bcl_preferences *preferences)
+{
+	*preferences = (struct bcl_preferences){
+		.fixed = config->coll_fixed,
+		.check = config->coll_check,
+	};
+	bcl_preferences_read_list(config->coll, preferences);
+}
+
 /* Use the algorithm for lengths from a size on. A line in the log says why
  * not. */
 static void prefer(const struct bcl_config *config,
@@ -182,13 +188,13 @@ static void prefer(const struct bcl_config *config,
 
 	if (!is_permitted(preferences, operation, algorithm))
 		bcl_log(config, BCL_LOG_INFO, "coll",
-			"BCL_COLL: %s by %s has no fixed order, which "
+			"%s by %s has no fixed order, which "
 			"BCL_COLL_FIXED asks for",
 			bcl_operation_names[operation], algorithm->name);
 	else if (bcl_choices_force(choices, model, operation, algorithm,
 				   size) != BCL_OK)
 		bcl_log(config, BCL_LOG_INFO, "coll",
-			"BCL_COLL: %s cannot use %s in a team of %u ranks on "
+			"%s cannot use %s in a team of %u ranks on "
 			"%u nodes, and keeps its choice",
 			bcl_operation_names[operation], algorithm->name,
 			model->size, model->nodes);

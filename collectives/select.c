@@ -356,6 +356,17 @@ void bcl_choices_print(const struct bcl_choices *choices,
 	bcl_append(text, size, ")");
 }
 
+enum bcl_operation bcl_operation_find(const char *name, size_t length)
+{
+	unsigned i = 0;
+
+	while (i < BCL_OPERATIONS &&
+	       (strncmp(bcl_operation_names[i], name, length) ||
+		bcl_operation_names[i][length]))
+		i++;
+	return (enum bcl_operation)i;
+}
+
 const struct bcl_algorithm *bcl_algorithm_find(enum bcl_operation operation,
 					       const char *name, size_t length)
 {

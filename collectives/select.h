@@ -189,6 +189,9 @@ void bcl_choices_print(const struct bcl_choices *choices,
  */
 void bcl_append(char *text, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Finds the operation by its name of so many bytes. BCL_OPERATIONS: there is
+ * none. */
+enum bcl_operation bcl_operation_find(const char *name, size_t length);
 /* Finds the algorithm by its name of so many bytes. NULL: there is none. */
 const struct bcl_algorithm *bcl_algorithm_find(enum bcl_operation operation,
 					       const char *name, size_t length);
@@ -211,12 +214,25 @@ enum bcl_status bcl_choices_force(struct bcl_choices *choices,
  * not fixed.
  */
 enum bcl_status bcl_preferences_check(const struct bcl_config *config);
+/* The same for a list of another source, with which the line in the log
+ * begins. read_list() adds the list to the preferences. */
+enum bcl_status bcl_preferences_check_list(const struct bcl_config *config,
+					   const char *source,
+					   const char *list);
+void bcl_preferences_read_list(const char *list,
+			       struct bcl_preferences *preferences);
 void bcl_preferences_read(const struct bcl_config *config,
 			  struct bcl_preferences *preferences);
 void bcl_preferences_apply(const struct bcl_config *config,
 			   const struct bcl_preferences *preferences,
 			   const struct bcl_model *model,
 			   struct bcl_choices *choices);
+
+/* tuned.c: apply the line of the file BCL_COLL_FILE for the shape of the model,
+ * if there is one. Of a file or a line that is wrong only the log hears. */
+void bcl_tuned_apply(const struct bcl_config *config,
+		     const struct bcl_model *model,
+		     struct bcl_choices *choices);
 
 /* The longest length that a choice by `size` serves, and by which the model
  * makes the choice. */

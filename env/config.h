@@ -71,6 +71,8 @@ enum {
 	  "algorithms of collective operations instead of those that the "     \
 	  "cost model chooses, e.g. allreduce:ring,alltoall:direct@64k, the "  \
 	  "latter for blocks of 64 KB and more")                               \
+	X(TEXT, coll_file, "BCL_COLL_FILE", "", 0, 0,                          \
+	  "a file of bcl-tune with algorithms by the shape of a team")         \
 	X(FLAG, coll_fixed, "BCL_COLL_FIXED", "off", 0, 1,                     \
 	  "reductions have the same bits wherever the ranks run: only "        \
 	  "algorithms whose order of combination depends on nothing but "      \

@@ -27,7 +27,7 @@ function_pages = \
 	%D%/bcl_team_world.3
 dist_man_MANS += $(function_pages) %D%/bcl.4 %D%/bcl-check.1 %D%/bcl-ctl.1 %D%/bcl-info.1 \
 	%D%/bcl-perf.1 %D%/bcl-pvm.1 %D%/pvm_pmcast.3 \
-	%D%/bcl-sim.1 %D%/bcl-cluster.5 %D%/bcl-faults.5
+	%D%/bcl-sim.1 %D%/bcl-tune.1 %D%/bcl-cluster.5 %D%/bcl-faults.5
 
 each_link = for page in $(function_pages); do \
 	file=$${page\#\#*/}; \

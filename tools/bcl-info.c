@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collectives/select.h"
 #include "tools/info.h"
 #include "transport/topology.h"
 
@@ -145,10 +146,10 @@ static int print_collectives(const char *text, char **words, int nwords,
 		return usage(stderr);
 	if (!nwords)
 		return info_collectives(request);
-	request->operation = words[0];
+	request->operation = bcl_operation_find(words[0], strlen(words[0]));
 	if (nwords != 2 || text)
 		return usage(stderr);
-	if (!info_is_operation(words[0])) {
+	if (request->operation == BCL_OPERATIONS) {
 		fprintf(stderr, "bcl-info: \"%s\" is no operation\n", words[0]);
 		return usage(stderr);
 	}
@@ -185,7 +186,7 @@ int main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct info_request request = { 0 };
+	struct info_request request = { .operation = BCL_OPERATIONS };
 	const char *text = NULL;
 	int option, what = 0;
 

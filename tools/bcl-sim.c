@@ -211,13 +211,10 @@ static bool find_algorithm(struct sim_series *series)
 {
 	const char *name = series->pattern->name;
 	const struct bcl_algorithm *algorithm;
-	unsigned operation = 0;
+	enum bcl_operation operation = bcl_operation_find(name, strlen(name));
 
 	if (!series->algorithm)
 		return true;
-	while (operation < BCL_OPERATIONS &&
-	       strcmp(bcl_operation_names[operation], name))
-		operation++;
 	/* the pattern consists of messages, it is not bcl_shift() */
 	if (operation == BCL_OPERATION_SHIFT)
 		operation = BCL_OPERATIONS;
@@ -225,7 +222,7 @@ static bool find_algorithm(struct sim_series *series)
 		fprintf(stderr, "bcl-sim: %s has no algorithms\n", name);
 		return false;
 	}
-	series->forced = (enum bcl_operation)operation;
+	series->forced = operation;
 	for (algorithm = bcl_algorithms[operation]; algorithm->name;
 	     algorithm++)
 		if (!strcmp(algorithm->name, series->algorithm))

@@ -7,10 +7,10 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "collectives/builders.h"
 #include "tools/info.h"
+#include "tools/measure.h"
 
 /* A team, or one that is only described. */
 struct view {
@@ -225,15 +225,15 @@ static void print_view(const struct view *view,
 	       "%.2f us inside a node, %.2f between\n",
 	       model->size, model->nodes, model->members, model->inside.message,
 	       model->between.message);
-	if (!request->operation)
+	if (request->operation == BCL_OPERATIONS)
 		print_choices(view);
 	for (i = 0; request->has_length && i < BCL_OPERATIONS; i++) {
 		const struct call one = { (enum bcl_operation)i,
 					  request->length };
 
-		if (!request->operation) /* a blank line before each */
-			putchar('\n');
-		else if (strcmp(request->operation, bcl_operation_names[i]))
+		if (request->operation == BCL_OPERATIONS)
+			putchar('\n'); /* a blank line before each */
+		else if (request->operation != i)
 			continue;
 		explain(view, &one);
 	}
@@ -268,34 +268,21 @@ static void make_view(struct view *view, struct bcl_team *team,
 	bcl_model_measure(&view->model, team, 0);
 	bcl_choices_init(&view->of_model, &view->model);
 	view->choices = view->of_model;
+	bcl_tuned_apply(config, &view->model, &view->choices);
 	bcl_preferences_read(config, &preferences);
 	bcl_preferences_apply(config, &preferences, &view->model,
 			      &view->choices);
 }
 
-static enum bcl_operation operation_of(const char *name)
-{
-	unsigned i = 0;
-
-	while (i < BCL_OPERATIONS && strcmp(bcl_operation_names[i], name))
-		i++;
-	return (enum bcl_operation)i;
-}
-
-bool info_is_operation(const char *name)
-{
-	return operation_of(name) < BCL_OPERATIONS;
-}
-
 static int show(struct bcl_team *team, const struct info_request *request)
 {
-	double us[INFO_ALGORITHMS_MAX];
+	double us[MEASURE_ALGORITHMS_MAX];
 	enum bcl_status status = BCL_OK;
 	struct view view;
 
 	if (request->measure)
-		status = info_measure(team, operation_of(request->operation),
-				      request->length, us);
+		status = measure_algorithms(team, request->operation,
+					    request->length, us);
 	if (bcl_team_rank(team) == 0 && status == BCL_OK) {
 		make_view(&view, team, request);
 		if (request->measure)
@@ -304,7 +291,7 @@ static int show(struct bcl_team *team, const struct info_request *request)
 	}
 	if (status == BCL_ERR_UNSUPPORTED) {
 		fprintf(stderr, "bcl-info: %s cannot be measured\n",
-			request->operation);
+			bcl_operation_names[request->operation]);
 		return 1;
 	}
 	return status == BCL_OK ? 0 : info_failed("measure", status);

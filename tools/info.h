@@ -23,30 +23,12 @@ int info_paths(void);
 
 /* The request of a user for explanations of choices. */
 struct info_request {
-	const char *operation; /* NULL: all */
+	enum bcl_operation operation; /* BCL_OPERATIONS: all */
 	bool has_length;
 	size_t length;	       /* bytes of a vector or of a block */
 	unsigned ranks, nodes; /* a described team; 0: that of the job */
 	bool measure;	       /* the candidates of the operation, too */
 };
-
-enum {
-	INFO_ALGORITHMS_MAX = 64, /* of an operation */
-};
-
-/*
- * Measures the algorithms of an operation in turn. Collective: all ranks of the
- * team call it, and it blocks for less than a second per algorithm, unless
- * calls are very slow. us[i]: the time of one call by algorithm i, at rank 0
- * from barrier to barrier; NAN: the algorithm does not fit the team.
- * UNSUPPORTED: there is no way to measure the operation.
- */
-enum bcl_status info_measure(struct bcl_team *team,
-			     enum bcl_operation operation, size_t length,
-			     double us[INFO_ALGORITHMS_MAX]);
-
-/* True if a collective operation has this name. */
-bool info_is_operation(const char *name);
 
 /* In a job: rank 0 prints which algorithm each collective operation uses and,
  * if the request has a length, the cost of each candidate by the model. */

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 bin_PROGRAMS += %D%/bcl-info
+measure = %D%/measure.c %D%/measure.h bench/perf_call.c bench/perf_call.h
 %C%_bcl_info_SOURCES = %D%/bcl-info.c %D%/info.h %D%/info-collectives.c \
-	%D%/info-counters.c %D%/info-measure.c %D%/info-paths.c \
-	bench/perf_call.c bench/perf_call.h
+	%D%/info-counters.c %D%/info-paths.c $(measure)
 %C%_bcl_info_LDADD = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
+
+bin_PROGRAMS += %D%/bcl-tune
+%C%_bcl_tune_SOURCES = %D%/bcl-tune.c $(measure)
+%C%_bcl_tune_LDADD = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
 
 # The cards in the kernel
 bin_PROGRAMS += %D%/bcl-ctl

@@ -11,7 +11,8 @@ dist_check_SCRIPTS += $(conform_scripts)
 EXTRA_DIST += %D%/cost.h %D%/installed.bash \
 	%D%/instructions.bash
 check_PROGRAMS += %D%/boot-rank %D%/calls %D%/card-cost %D%/cost
-call_scripts = %D%/calls.sh %D%/examples.sh %D%/info.sh %D%/mistakes.sh %D%/install.sh
+call_scripts = %D%/calls.sh %D%/examples.sh %D%/info.sh %D%/mistakes.sh \
+	%D%/install.sh %D%/tune.sh
 system_tests += $(call_scripts)
 count_scripts = %D%/boot.sh %D%/card-cost.sh %D%/cost.sh %D%/ctl.sh %D%/dissector.sh \
 	%D%/setup.sh

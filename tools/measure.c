@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * bcl-info --measure: measures the algorithms of an operation in the job. The
- * algorithms take turns, so that a machine that is slow for a while is slow for
- * all of them.
- */
+/* See measure.h. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "bench/perf_call.h"
 #include "collectives/call.h"
-#include "tools/info.h"
+#include "env/env.h"
+#include "tools/measure.h"
 
 enum {
 	ROUNDS = 7,	   /* the median of these counts */
@@ -23,8 +20,8 @@ struct measure {
 	perf_call_function *function;
 	enum bcl_operation operation;
 	struct bcl_choices choices; /* of the team without measure */
-	double us[INFO_ALGORITHMS_MAX][ROUNDS];
-	unsigned calls[INFO_ALGORITHMS_MAX]; /* in a turn; 0: does not fit */
+	double us[MEASURE_ALGORITHMS_MAX][ROUNDS];
+	unsigned calls[MEASURE_ALGORITHMS_MAX]; /* in a turn; 0: does not fit */
 };
 
 static double now(void)
@@ -95,7 +92,7 @@ static enum bcl_status take_turns(struct measure *measure)
 	     i++)
 		status = try_algorithm(measure, i);
 	for (round = 0; round < ROUNDS && status == BCL_OK; round++)
-		for (i = 0; i < INFO_ALGORITHMS_MAX && status == BCL_OK; i++)
+		for (i = 0; i < MEASURE_ALGORITHMS_MAX && status == BCL_OK; i++)
 			if (measure->calls[i] && force(measure, i))
 				status = time_calls(measure, measure->calls[i],
 						    &measure->us[i][round]);
@@ -129,9 +126,14 @@ static enum bcl_status make_buffers(struct perf_call *call)
 	return BCL_OK;
 }
 
-enum bcl_status info_measure(struct bcl_team *team,
-			     enum bcl_operation operation, size_t length,
-			     double us[INFO_ALGORITHMS_MAX])
+bool measure_can(enum bcl_operation operation)
+{
+	return perf_call_find(bcl_operation_names[operation]);
+}
+
+enum bcl_status measure_algorithms(struct bcl_team *team,
+				   enum bcl_operation operation, size_t length,
+				   double us[MEASURE_ALGORITHMS_MAX])
 {
 	struct measure measure = {
 		.call = {
@@ -151,7 +153,7 @@ enum bcl_status info_measure(struct bcl_team *team,
 	if (status == BCL_OK)
 		status = measure.function ? take_turns(&measure)
 					  : BCL_ERR_UNSUPPORTED;
-	for (i = 0; i < INFO_ALGORITHMS_MAX; i++) {
+	for (i = 0; i < MEASURE_ALGORITHMS_MAX; i++) {
 		qsort(measure.us[i], ROUNDS, sizeof(double), compare);
 		us[i] = measure.calls[i] ? measure.us[i][ROUNDS / 2] : NAN;
 	}
