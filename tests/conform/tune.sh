@@ -32,8 +32,8 @@ echo '# two shapes
 16x2 allreduce:ring,broadcast:tree,broadcast:scatter_ring@64k
 4x4 allreduce:halving' >"$file"
 
-job 1 "$tools/bcl-tune" --output="$file" allreduce scatter || fail 'bcl-tune'
-grep -Eq '^allreduce +262144 +[a-z0-9_]+ +[0-9.]+ us' "$scratch/out" ||
+job 1 "$tools/bcl-tune" --output="$file" scatter || fail 'bcl-tune'
+grep -Eq '^scatter +262144 +[a-z0-9_]+ +[0-9.]+ us' "$scratch/out" ||
 	fail 'no time of 256 KB'
 [[ $(wc -l <"$file") -eq 4 ]] || fail 'another number of lines'
 grep -q '^4x4 allreduce:halving$' "$file" || fail 'a line is gone'
