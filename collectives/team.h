@@ -27,9 +27,10 @@ enum {
 	/* Teams at a time with the same first member; one more number serves
 	 * bcl_team_world(). */
 	BCL_TEAM_NUMBERS = 2047,
-	/* Ids of teams in creation: first the caller's, then those of split.c.
-	 */
+	/* Ids of teams in creation: first the caller's, then those of split.c,
+	 * then those of shrink.c. */
 	BCL_TEAM_IDS = 1024,
+	BCL_TEAM_IDS_SPLIT = 4096,
 	BCL_TEAM_IDS_ALL = 8192,
 	/* Numbers of derived teams are BCL_TEAM_DERIVED + id. */
 	BCL_TEAM_DERIVED = BCL_TEAM_NUMBERS + 1,
@@ -42,6 +43,8 @@ enum {
 	BCL_TEAM_TAG_CREATE = 1 << 14,
 	BCL_TEAM_TAG_GRANT = 1 << 13, /* grants a window; not data */
 	BCL_TEAM_TAG_SEQUENCE = (1 << 13) - 1,
+	/* No team in creation grants a window. */
+	BCL_TEAM_TAG_AGREE = BCL_TEAM_TAG_CREATE | BCL_TEAM_TAG_GRANT,
 };
 
 struct bcl_teams; /* all teams of a job in this process: teams.h */
@@ -65,7 +68,8 @@ struct bcl_team {
 	/* Until all members have joined: the team whose loss is the loss of
 	 * this team, too; or NULL. */
 	const struct bcl_team *parent;
-	unsigned splits; /* teams made by split.c */
+	unsigned splits, shrinks; /* teams made by split.c and by shrink.c */
+	unsigned agreements;	  /* begun */
 	unsigned my_node, my_member;
 	struct bcl_layout layout;
 	struct bcl_basis basis; /* of the choices */

@@ -59,6 +59,7 @@ struct bcl_adi {
 	struct bcl_adi_schedule *schedules; /* of this rank, running */
 	struct bcl_adi_target *targets;
 	bool connected[RANKS];
+	unsigned dies_at; /* messages until the rank dies; 0: never */
 };
 
 /*
@@ -86,6 +87,7 @@ struct mock_world {
 
 struct bcl_adi_request {
 	bool done;
+	bool unwatched; /* nobody waits: freed at its end */
 	enum bcl_status status;
 };
 
@@ -146,6 +148,16 @@ static void free_blocks(struct block *block)
 	}
 }
 
+/* The requests of schedules that run for nobody. */
+static void drop_unwatched(struct bcl_adi *adi)
+{
+	struct bcl_adi_schedule *schedule = adi->schedules;
+
+	for (; schedule; schedule = schedule->next)
+		if (schedule->request->unwatched)
+			free(schedule->request);
+}
+
 void mock_close(struct mock_world *world)
 {
 	unsigned i;
@@ -154,6 +166,7 @@ void mock_close(struct mock_world *world)
 		struct bcl_adi *adi = &world->ranks[i];
 		struct item *item;
 
+		drop_unwatched(adi);
 		if (adi->client)
 			adi->client->close(adi->client);
 		while ((item = adi->messages)) {
@@ -337,6 +350,21 @@ void mock_die(struct bcl_adi *adi)
 	pthread_mutex_unlock(&adi->world->lock);
 }
 
+void mock_die_at(struct bcl_adi *adi, unsigned n)
+{
+	adi->dies_at = n;
+}
+
+bool mock_is_dead(const struct bcl_adi *adi)
+{
+	bool dead;
+
+	pthread_mutex_lock(&adi->world->lock);
+	dead = adi->world->dead[adi->rank];
+	pthread_mutex_unlock(&adi->world->lock);
+	return dead;
+}
+
 /* ---- schedules ------------------------------------------------------------
  */
 
@@ -351,7 +379,14 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 				     tag, buffer, length);
 	struct item *receive;
 
+	if (adi->dies_at && !--adi->dies_at)
+		mock_die(adi);
 	pthread_mutex_lock(&world->lock);
+	if (world->dead[adi->rank]) {
+		pthread_mutex_unlock(&world->lock);
+		free(item);
+		return BCL_OK;
+	}
 	receive = match(&peer->receives, item);
 	if (receive || !world->options.synchronous)
 		copy_data(item);
@@ -481,7 +516,8 @@ static bool collect(struct bcl_adi *adi)
 		struct item *item = *link;
 		unsigned other = item->sends ? item->to : item->from;
 
-		if (!item->done && adi->world->dead[other])
+		if (!item->done &&
+		    (adi->world->dead[other] || adi->world->dead[adi->rank]))
 			give_up(adi, item, BCL_ERR_DEAD);
 		if (!item->done) {
 			link = &item->other;
@@ -532,6 +568,8 @@ static bool run_schedules(struct bcl_adi *adi)
 		*link = schedule->next;
 		request->status = schedule->status;
 		request->done = true;
+		if (request->unwatched)
+			free(request);
 		schedule->release(schedule);
 		found = true;
 	}
@@ -553,23 +591,39 @@ bool bcl_adi_wait_turn(struct bcl_adi *adi)
 	return bcl_adi_turn(adi);
 }
 
-enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
-				       struct bcl_adi_schedule *schedule,
-				       struct bcl_adi_request **request)
+static struct bcl_adi_request *begin_schedule(struct bcl_adi *adi,
+					      struct bcl_adi_schedule *schedule,
+					      bool unwatched)
 {
+	struct bcl_adi_request *request = calloc(1, sizeof(*request));
 	struct bcl_adi_schedule **last = &adi->schedules;
 
-	*request = calloc(1, sizeof(**request));
+	request->unwatched = unwatched;
 	schedule->status = BCL_OK;
 	schedule->adi = adi;
-	schedule->request = *request;
+	schedule->request = request;
 	schedule->pending = 0;
 	memset(schedule->lanes, 0, sizeof(schedule->lanes));
 	schedule->next = NULL;
 	while (*last)
 		last = &(*last)->next;
 	*last = schedule;
+	return request;
+}
+
+enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
+				       struct bcl_adi_schedule *schedule,
+				       struct bcl_adi_request **request)
+{
+	*request = begin_schedule(adi, schedule, false);
 	bcl_adi_turn(adi);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_schedule_launch(struct bcl_adi *adi,
+					struct bcl_adi_schedule *schedule)
+{
+	begin_schedule(adi, schedule, true);
 	return BCL_OK;
 }
 
@@ -625,7 +679,8 @@ void bcl_adi_oob_send(struct bcl_adi *adi, unsigned rank,
 	struct bcl_adi *peer = &adi->world->ranks[rank];
 
 	pthread_mutex_lock(&adi->world->lock);
-	if (peer->nnotices - peer->first_notice < NOTICES) {
+	if (!adi->world->dead[adi->rank] &&
+	    peer->nnotices - peer->first_notice < NOTICES) {
 		peer->notices[peer->nnotices % NOTICES].rank = adi->rank;
 		peer->notices[peer->nnotices % NOTICES].oob = *oob;
 		peer->nnotices++;
@@ -667,7 +722,8 @@ enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank)
 	bool dead;
 
 	pthread_mutex_lock(&adi->world->lock);
-	dead = adi->connected[rank] && adi->world->dead[rank];
+	dead = adi->connected[rank] &&
+	       (adi->world->dead[rank] || adi->world->dead[adi->rank]);
 	pthread_mutex_unlock(&adi->world->lock);
 	return dead ? BCL_ERR_DEAD : BCL_OK;
 }
