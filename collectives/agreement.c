@@ -9,6 +9,8 @@
  * last. A link runs until both members have told the decision, or until the
  * other member is lost, perhaps after the call has returned. The tag has the
  * number of the agreement, since links of the next agreement may run by then.
+ * A member in the decided set may live, and never call: then its link runs
+ * until the job ends, but later agreements have no link with that member.
  */
 #include "collectives/agreement.h"
 
@@ -59,7 +61,8 @@ struct bcl_agreement {
 	unsigned me, size, words, context, tag;
 	unsigned running; /* links */
 	bool begun;	  /* all links have started */
-	bool changed;	  /* the own vote, since the last send */
+	/* The own vote, or the deaths in it, since the last send. */
+	bool changed, mourns;
 	bool waits;	  /* the caller */
 	struct vote *own; /* does not change after the decision */
 	struct link links[];
@@ -121,15 +124,16 @@ static void send_due(struct link *link)
 }
 
 /* The own vote has changed: tell the coordinator, or as the coordinator all
- * members. */
+ * members. A death is told to all members, too: a member may have lost another
+ * one that lives, and each of them may follow another coordinator. */
 static void tell(struct bcl_agreement *agreement, unsigned coordinator)
 {
-	bool leads = coordinator == agreement->me;
+	bool all = coordinator == agreement->me || agreement->mourns;
 	unsigned i;
 
-	agreement->changed = false;
+	agreement->changed = agreement->mourns = false;
 	for (i = 0; i < agreement->size; i++) {
-		if (i == agreement->me || (!leads && i != coordinator))
+		if (i == agreement->me || (!all && i != coordinator))
 			continue;
 		agreement->links[i].due = true;
 		send_due(&agreement->links[i]);
@@ -225,9 +229,10 @@ static void add_dead(struct bcl_agreement *agreement, const uint64_t *dead)
 	unsigned i;
 
 	for (i = 0; i < agreement->words; i++) {
-		agreement->changed |= (dead[i] & ~known[i]) != 0;
+		agreement->mourns |= (dead[i] & ~known[i]) != 0;
 		known[i] |= dead[i];
 	}
+	agreement->changed |= agreement->mourns;
 }
 
 static void hear(struct link *link)
@@ -268,16 +273,21 @@ static void listen(struct link *link)
 				 agreement->tag, agreement->context);
 }
 
-static void lose(struct link *link)
+static void mourn(struct link *link)
 {
 	struct bcl_agreement *agreement = link->agreement;
 
-	if (agreement->own->decided)
-		return;
 	if (!bcl_members_has(agreement->own->sets, link->rank))
-		agreement->changed = true;
+		agreement->changed = agreement->mourns = true;
 	bcl_members_add(agreement->own->sets, link->rank);
-	go_on(agreement);
+}
+
+static void lose(struct link *link)
+{
+	if (link->agreement->own->decided)
+		return;
+	mourn(link);
+	go_on(link->agreement);
 }
 
 /* ---- links ----------------------------------------------------------------
@@ -362,26 +372,45 @@ static void init_links(struct bcl_agreement *agreement,
 		};
 }
 
+static unsigned next_tag(const struct bcl_team *team)
+{
+	return team->tag | BCL_TEAM_TAG_AGREE |
+	       team->agreements % BCL_TEAM_AGREEMENTS;
+}
+
+/* NULL: no memory. */
 static struct bcl_agreement *create(struct bcl_team *team)
 {
 	unsigned n = team->size, words = bcl_members_words(n);
-	struct bcl_agreement *agreement =
-		calloc(1, sizeof(*agreement) + n * sizeof(struct link) +
-				  (2 * (size_t)n + 1) * vote_size(words));
+	struct bcl_agreement *agreement;
 
+	if (!team->dead)
+		team->dead = calloc(words, sizeof(*team->dead));
+	if (!team->dead)
+		return NULL;
+	agreement = calloc(1, sizeof(*agreement) + n * sizeof(struct link) +
+				      (2 * (size_t)n + 1) * vote_size(words));
 	if (!agreement)
 		return NULL;
+	agreement->context = team->context;
+	agreement->tag = next_tag(team);
 	agreement->teams = team->teams;
 	agreement->counters = team->counters;
 	agreement->me = team->rank;
 	agreement->size = n;
 	agreement->words = words;
-	agreement->context = team->context;
-	agreement->tag = team->tag | BCL_TEAM_TAG_AGREE |
-			 (team->agreements++ & BCL_TEAM_TAG_SEQUENCE);
 	agreement->changed = true;
 	init_links(agreement, team);
+	memcpy(agreement->own->sets, team->dead, words * sizeof(*team->dead));
 	return agreement;
+}
+
+static void wait_turn(struct bcl_adi *adi, struct bcl_adi_idle *idle)
+{
+	if (bcl_adi_wait_turn(adi))
+		*idle = (struct bcl_adi_idle){ 0 };
+	else
+		bcl_adi_idle(adi, idle);
 }
 
 /* The other members wait for this member, so this member waits for memory. */
@@ -397,51 +426,118 @@ static struct bcl_agreement *await_memory(struct bcl_team *team)
 			"waiting for memory",
 			bcl_adi_rank(team->adi), team->size);
 	while (!agreement) {
-		if (!bcl_adi_wait_turn(team->adi))
-			bcl_adi_idle(team->adi, &idle);
+		wait_turn(team->adi, &idle);
 		agreement = create(team);
 	}
 	return agreement;
 }
 
-static void await_decision(const struct bcl_agreement *agreement,
-			   struct bcl_adi *adi)
+/* True if messages of members that have taken part are under way. */
+static bool is_under_way(struct bcl_agreement *agreement)
+{
+	const uint64_t *dead = proposed_set(agreement, agreement->own);
+	unsigned i;
+
+	for (i = 0; i < agreement->size; i++)
+		if (agreement->links[i].runs && !bcl_members_has(dead, i))
+			return true;
+	return false;
+}
+
+static bool is_free(const struct bcl_team *team, unsigned tag)
+{
+	struct bcl_agreements *member = team->teams->agreements;
+
+	for (; member; member = member->next) {
+		struct bcl_agreement *agreement =
+			(struct bcl_agreement *)member;
+
+		if (agreement->context == team->context &&
+		    agreement->tag == tag && is_under_way(agreement))
+			return false;
+	}
+	return true;
+}
+
+/* The next agreement, when its tag is that of no earlier agreement whose
+ * messages are still under way. */
+static struct bcl_agreement *next(struct bcl_team *team)
 {
 	struct bcl_adi_idle idle = { 0 };
+	struct bcl_agreement *agreement;
 
-	while (!agreement->own->decided) {
-		if (bcl_adi_wait_turn(adi))
-			idle = (struct bcl_adi_idle){ 0 };
-		else
-			bcl_adi_idle(adi, &idle);
+	while (!is_free(team, next_tag(team)))
+		wait_turn(team->adi, &idle);
+	agreement = await_memory(team);
+	team->agreements++;
+	bcl_teams_keep(team->teams, &agreement->member);
+	return agreement;
+}
+
+/* The first vote tells of all losses that are known here, so a loss that ended
+ * an operation before is in the decided set. */
+static void note_losses(struct bcl_agreement *agreement,
+			const struct bcl_adi *adi)
+{
+	unsigned i;
+
+	for (i = 0; i < agreement->size; i++) {
+		struct link *link = &agreement->links[i];
+
+		if (i != agreement->me &&
+		    bcl_adi_rank_status(adi, link->job_rank) != BCL_OK)
+			mourn(link);
 	}
 }
 
-enum bcl_status bcl_agreement_run(struct bcl_team *team, uint64_t *flags,
-				  uint64_t *dead)
+/* Members of which an earlier agreement says that they are dead have no
+ * link. */
+static void start(struct bcl_agreement *agreement, const struct bcl_team *team)
 {
-	size_t bytes = bcl_members_words(team->size) * sizeof(*dead);
-	struct bcl_agreement *agreement;
-	bool missed;
 	unsigned i;
 
-	bcl_adi_lock(team->adi);
-	agreement = await_memory(team);
-	bcl_teams_keep(team->teams, &agreement->member);
-	agreement->waits = true;
-	agreement->own->flags = *flags;
-	memcpy(agreement->own->sets, dead, bytes);
+	note_losses(agreement, team->adi);
 	for (i = 0; i < agreement->size; i++)
-		if (i != agreement->me)
+		if (i != agreement->me && !bcl_members_has(team->dead, i))
 			start_link(agreement, i);
 	agreement->begun = true;
 	go_on(agreement);
-	await_decision(agreement, team->adi);
+}
+
+static void agree(struct bcl_team *team, uint64_t *flags)
+{
+	struct bcl_agreement *agreement = next(team);
+	struct bcl_adi_idle idle = { 0 };
+
+	agreement->waits = true;
+	agreement->own->flags = *flags;
+	start(agreement, team);
+	while (!agreement->own->decided)
+		wait_turn(team->adi, &idle);
 	*flags = agreement->own->proposed;
-	memcpy(dead, proposed_set(agreement, agreement->own), bytes);
-	missed = bcl_members_has(dead, agreement->me);
+	memcpy(team->dead, proposed_set(agreement, agreement->own),
+	       agreement->words * sizeof(*team->dead));
 	agreement->waits = false;
 	end_if_over(agreement);
+}
+
+static bool is_out(const struct bcl_team *team)
+{
+	return team->dead && bcl_members_has(team->dead, team->rank);
+}
+
+enum bcl_status bcl_agreement_run(struct bcl_team *team, uint64_t *flags)
+{
+	uint64_t result = *flags;
+	bool out;
+
+	bcl_adi_lock(team->adi);
+	if (!is_out(team))
+		agree(team, &result);
+	out = is_out(team);
 	bcl_adi_unlock(team->adi);
-	return missed ? BCL_ERR_DEAD : BCL_OK;
+	if (out)
+		return BCL_ERR_DEAD;
+	*flags = result;
+	return BCL_OK;
 }

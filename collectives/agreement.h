@@ -14,7 +14,13 @@
  * coordinator have accepted its proposal before the decision. Each member that
  * learns of the decision tells all other members before going on, so no member
  * waits for a member that has gone on. Every vote tells the deaths that its
- * sender knows.
+ * sender knows, and a member that learns of a death tells all others.
+ *
+ * A member may lose another one that lives. The others then learn of this as of
+ * a death, and so does the lost member, from members that have not lost it. As
+ * the members hear of each other's losses, the members that nobody has lost end
+ * with the same set and the same coordinator. If at least one such member
+ * lives, all decide the same.
  *
  * The coordinator that changes is from Chandra and Toueg, "Unreliable failure
  * detectors for reliable distributed systems", J. ACM 43(2), 1996; the number
@@ -24,9 +30,11 @@
  * IPDPS 2012, with a tree where this code has messages to each member.
  * tests/model/agree.pml is a model of the agreement.
  *
- * Without deaths a member sends one message to each other member, and two to
- * the coordinator; the coordinator sends three to each. In a team of n a member
- * has n * n / 2 bytes of votes.
+ * Without deaths a member sends one message to each other member, and two more
+ * to the coordinator; the coordinator sends three to each. Each death costs
+ * about one message more from each member to each. In a team of n a member has
+ * n * n / 2 bytes of votes, also while messages of up to BCL_TEAM_AGREEMENTS
+ * agreements that are over for the caller are still under way.
  */
 #ifndef BCL_COLLECTIVES_AGREEMENT_H
 #define BCL_COLLECTIVES_AGREEMENT_H
@@ -54,13 +62,23 @@ static inline void bcl_members_add(uint64_t *set, unsigned rank)
 	set[rank / 64] |= UINT64_C(1) << rank % 64;
 }
 
+static inline unsigned bcl_members_count(const uint64_t *set, unsigned size)
+{
+	unsigned n = 0, i;
+
+	for (i = 0; i < bcl_members_words(size); i++)
+		n += (unsigned)__builtin_popcountll(set[i]);
+	return n;
+}
+
 /*
- * Agrees on the AND of all members' *flags, and on a set of dead members: the
- * members in *dead of any member, and the members that any member has lost. The
- * team may be lost. All living members call the function, equally often.
- * Blocks; waits for memory if there is none. DEAD: this member is in the set.
+ * Agrees on the AND of all members' *flags, and on a set of dead members: those
+ * of earlier agreements, and those that any member has lost. The set becomes
+ * team->dead. The team may be lost. All members that are not in team->dead call
+ * the function, equally often. Blocks; waits for memory if there is none. But a
+ * member without memory for messages with another one has lost it. DEAD: this
+ * member is in the set, now or by an earlier agreement; *flags is unchanged.
  */
-enum bcl_status bcl_agreement_run(struct bcl_team *team, uint64_t *flags,
-				  uint64_t *dead);
+enum bcl_status bcl_agreement_run(struct bcl_team *team, uint64_t *flags);
 
 #endif

@@ -2,41 +2,31 @@
 /*
  * Teams of the members that outlive a loss. The survivors agree on the dead,
  * make a team without them, and agree whether all of them have it. If a further
- * member has died meanwhile the survivors begin again. They may not agree on
- * this death before the next round, in which the dead member does not vote. So
- * a death costs two rounds at most.
+ * member has died meanwhile the survivors begin again: a member whose part of
+ * the creation failed by a death knows the death, and votes for it. So a round
+ * without a team costs a member, and the rounds end.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "collectives/agreement.h"
 #include "collectives/team.h"
 
 enum {
 	HAS_IT = 1,
-	MAY_RETRY = 2, /* a member failed because another member has died */
+	MAY_RETRY = 2, /* no member failed but by a death */
 };
 
 enum bcl_status bcl_team_agree(struct bcl_team *team, uint64_t *flags)
 {
 	enum bcl_status status = bcl_team_usable(team);
-	uint64_t *dead;
 
 	if (status != BCL_OK)
 		return status;
-	if (!flags)
-		return BCL_ERR_ARG;
-	dead = calloc(bcl_members_words(team->size), sizeof(*dead));
-	if (!dead)
-		return BCL_ERR_NOMEM;
-	status = bcl_agreement_run(team, flags, dead);
-	free(dead);
-	return status;
+	return flags ? bcl_agreement_run(team, flags) : BCL_ERR_ARG;
 }
 
 /* Make a team without the dead. `ranks` has room for all members. */
-static enum bcl_status make_survivors(struct bcl_team *lost,
-				      const uint64_t *dead, unsigned *ranks,
+static enum bcl_status make_survivors(struct bcl_team *lost, unsigned *ranks,
 				      struct bcl_team **team)
 {
 	unsigned ids = BCL_TEAM_IDS_ALL - BCL_TEAM_IDS_SPLIT;
@@ -44,7 +34,7 @@ static enum bcl_status make_survivors(struct bcl_team *lost,
 	unsigned n = 0, i;
 
 	for (i = 0; i < lost->size; i++)
-		if (!bcl_members_has(dead, i))
+		if (!bcl_members_has(lost->dead, i))
 			ranks[n++] = i;
 	return bcl_team_make(lost, ranks, n, id, false, team);
 }
@@ -73,51 +63,57 @@ static uint64_t judge(enum bcl_status made)
 	}
 }
 
-/* dead, before: sets, empty at first. */
-static enum bcl_status shrink(struct bcl_team *lost, uint64_t *dead,
-			      uint64_t *before, unsigned *ranks,
-			      struct bcl_team **team)
+/* One round. Returns OK, or why there is no team and no further round. NULL in
+ * *team: another round is due. */
+static enum bcl_status try(struct bcl_team *lost, unsigned *ranks,
+			   struct bcl_team **team)
 {
-	size_t bytes = bcl_members_words(lost->size) * sizeof(*dead);
-	uint64_t flags = MAY_RETRY;
-	enum bcl_status status, made = BCL_OK;
+	unsigned dead = bcl_members_count(lost->dead, lost->size);
+	struct bcl_team *survivors = NULL;
+	uint64_t flags = judge(make_survivors(lost, ranks, &survivors));
+	enum bcl_status status = bcl_agreement_run(lost, &flags);
+	bool more = bcl_members_count(lost->dead, lost->size) > dead;
 
-	status = bcl_agreement_run(lost, &flags, dead);
-	while (status == BCL_OK && flags & MAY_RETRY) {
-		struct bcl_team *survivors = NULL;
-
-		made = make_survivors(lost, dead, ranks, &survivors);
-		memcpy(before, dead, bytes);
-		flags = judge(made);
-		status = bcl_agreement_run(lost, &flags, dead);
-		if (status == BCL_OK && flags & HAS_IT &&
-		    !memcmp(before, dead, bytes)) {
-			*team = survivors;
-			return BCL_OK;
-		}
-		drop_team(survivors);
+	*team = NULL;
+	if (status == BCL_OK && flags & HAS_IT && !more) {
+		*team = survivors;
+		return BCL_OK;
 	}
+	drop_team(survivors);
 	if (status != BCL_OK)
 		return status;
-	return made != BCL_OK ? made : BCL_ERR_NOMEM;
+	if (!(flags & MAY_RETRY))
+		return BCL_ERR_NOMEM;
+	return more ? BCL_OK : BCL_ERR_UNREACHABLE;
+}
+
+static enum bcl_status shrink(struct bcl_team *lost, unsigned *ranks,
+			      struct bcl_team **team)
+{
+	uint64_t flags = ranks ? MAY_RETRY : 0;
+	enum bcl_status status = bcl_agreement_run(lost, &flags);
+	struct bcl_team *survivors = NULL;
+
+	if (status == BCL_OK && !(flags & MAY_RETRY))
+		status = BCL_ERR_NOMEM;
+	while (status == BCL_OK && !survivors)
+		status = try(lost, ranks, &survivors);
+	if (status == BCL_OK)
+		*team = survivors;
+	return status;
 }
 
 enum bcl_status bcl_team_shrink(struct bcl_team *lost, struct bcl_team **team)
 {
 	enum bcl_status status = bcl_team_usable(lost);
-	unsigned words, *ranks;
-	uint64_t *sets;
+	unsigned *ranks;
 
 	if (status != BCL_OK)
 		return status;
 	if (!team)
 		return BCL_ERR_ARG;
-	words = bcl_members_words(lost->size);
-	sets = calloc(2 * words, sizeof(*sets));
 	ranks = malloc(lost->size * sizeof(*ranks));
-	status = sets && ranks ? shrink(lost, sets, sets + words, ranks, team)
-			       : BCL_ERR_NOMEM;
+	status = shrink(lost, ranks, team);
 	free(ranks);
-	free(sets);
 	return status;
 }

@@ -108,25 +108,28 @@ BCL_API enum bcl_status bcl_team_split_place(struct bcl_team *parent,
  * Agreement of the members that live, also in a lost team, and although further
  * members die meanwhile. All members that live call these functions, equally
  * often; no other member needs to. A call waits for a dead member until its
- * death is known, at most BCL_PEER_TIMEOUT for each. It needs as many short
+ * death is known, about BCL_PEER_TIMEOUT for each. It needs as many short
  * messages between all members as an alltoall, and size * size / 2 bytes of
- * memory.
+ * memory, for which the call waits if there is none.
  *
  * bcl_team_agree() replaces *flags by the bitwise AND of the flags of all
  * members that live. Flags of a member that dies during the call are in the
- * result or not. All members get the same result.
+ * result or not. All members that get OK get the same result, also those that
+ * die after that.
  *
  * bcl_team_shrink() makes a team of the members that live, in the order of
  * their ranks. No member of the new team was lost to another by the end of the
  * call, as far as these members know; if a further member dies during the call,
- * the others begin again without it. All members get a team, or all an error.
- * A member that waits in an operation of the parent does not take part: if no
- * member has died, bcl_team_cancel() comes first.
+ * the others begin again without it. All members get the same team, or all the
+ * same error. A member that waits in an operation of the parent does not take
+ * part: if no member has died, bcl_team_cancel() comes first.
  *
- * DEAD: other members have lost this one, and go on without it. If a network
- * splits so that two groups of members lose each other, each group goes on
- * without the other. NOMEM of bcl_team_shrink(): no memory, or no number for
- * the team, at some member.
+ * DEAD: other members have lost this one, although it lives, and go on without
+ * it. Later calls for this team give DEAD, too. A network may break so that
+ * each member is lost to some other; then groups of members may go on without
+ * each other. NOMEM of bcl_team_shrink(): no memory, or no number for the team,
+ * at some member. UNREACHABLE of bcl_team_shrink(): members cannot make a team,
+ * although none of them is dead.
  */
 BCL_API enum bcl_status bcl_team_agree(struct bcl_team *team, uint64_t *flags);
 BCL_API enum bcl_status bcl_team_shrink(struct bcl_team *lost,

@@ -3,11 +3,14 @@
  * Agreement of the members of a team that live (collectives/agreement.h). Any
  * member may die at any step. Then the messages that it has sent arrive, or are
  * lost from some message on; the others learn of the death one by one, at any
- * time. Names are the code's. A set of members is a byte, and so are flags.
+ * time. With CUT the members 0 and 1 lose each other though they live: each at
+ * any time (CUT=1), or both before their first votes (CUT=2). Names are the
+ * code's. A set of members is a byte, and so are flags.
  *
- *  - all that have decided have decided the same, also those that died after
- *  - the result has the flags of all members that live, and no member that
- *    lives is in the set of the dead
+ *  - all that have decided, and are not in the decided set, have decided the
+ *    same, also those that died after
+ *  - the result has the flags of all members that live and are not in the set;
+ *    a member in the set is dead, or lost by the cut
  *  - all that live decide
  */
 #ifndef MEMBERS
@@ -16,16 +19,23 @@
 #ifndef DEATHS
 #define DEATHS 2
 #endif
+#ifndef CUT
+#define CUT 0
+#endif
+#ifndef DEPTH
+#define DEPTH 4 /* messages on their way from one member to another */
+#endif
 
 #define LINK(of, to) ((of) * MEMBERS + (to))
 #define HAS(set, member) ((set) >> (member) & 1)
+#define PARTED(a, b) (CUT && (a) + (b) == 1)
 
 /* flags, sets, ballot, proposed, proposed_set, decided */
-chan lane[MEMBERS * MEMBERS] = [4] of { byte, byte, byte, byte, byte, bit };
+chan lane[MEMBERS * MEMBERS] = [DEPTH] of { byte, byte, byte, byte, byte, bit };
 
 byte flags[MEMBERS], sets[MEMBERS], ballot[MEMBERS];
 byte proposed[MEMBERS], proposed_set[MEMBERS];
-bit decided[MEMBERS], changed[MEMBERS];
+bit decided[MEMBERS], changed[MEMBERS], mourns[MEMBERS];
 /* by link: what the member at its end has said; what is to be said */
 byte follows[MEMBERS * MEMBERS] = MEMBERS;
 byte accepted[MEMBERS * MEMBERS];
@@ -48,11 +58,13 @@ inline tell(coordinator)
 	changed[me] = 0;
 	for (i : 0 .. MEMBERS - 1) {
 		if
-		:: i != me && (coordinator == me || coordinator == i) ->
+		:: i != me && !ended[LINK(me, i)] &&
+		   (coordinator == me || coordinator == i || mourns[me]) ->
 			due[LINK(me, i)] = 1
 		:: else
 		fi
 	}
+	mourns[me] = 0
 }
 
 inline decide()
@@ -77,15 +89,19 @@ inline all_follow(number)
 	}
 }
 
+inline propose()
+{
+	proposed[me] = flags[me];
+	proposed_set[me] = sets[me]
+}
+
 inline lead()
 {
 	all_follow(0);
 	if
 	:: ballot[me] < me + 1 && all ->
 		if
-		:: !ballot[me] ->
-			proposed[me] = flags[me];
-			proposed_set[me] = sets[me]
+		:: !ballot[me] -> propose()
 		:: else
 		fi;
 		ballot[me] = me + 1;
@@ -106,6 +122,7 @@ inline go_on()
 		first_living(sets[me]);
 		if
 		:: first == me -> lead()
+		:: first == MEMBERS -> propose(); decide() /* resign() */
 		:: else
 		fi;
 		if
@@ -127,7 +144,7 @@ inline hear(from)
 	:: else ->
 		flags[me] = flags[me] & flag;
 		if
-		:: set & ~sets[me] -> changed[me] = 1
+		:: set & ~sets[me] -> changed[me] = 1; mourns[me] = 1
 		:: else
 		fi;
 		sets[me] = sets[me] | set;
@@ -159,7 +176,7 @@ inline lose(from)
 	if
 	:: !decided[me] ->
 		if
-		:: !HAS(sets[me], from) -> changed[me] = 1
+		:: !HAS(sets[me], from) -> changed[me] = 1; mourns[me] = 1
 		:: else
 		fi;
 		sets[me] = sets[me] | 1 << from;
@@ -176,8 +193,12 @@ inline send_due(to)
 	told[LINK(me, to)] = decided[me]
 }
 
-#define ARRIVED(from)  (from != me && nempty(lane[LINK(from, me)]))
-#define DIED(from)     (from != me && dead[from] && !ended[LINK(me, from)])
+#define ARRIVED(from)                               \
+	(from != me && !ended[LINK(me, from)] && \
+	 nempty(lane[LINK(from, me)]))
+#define DIED(from)                                   \
+	(from != me && !ended[LINK(me, from)] && \
+	 (dead[from] || PARTED(me, from)))
 #define DUE(to)                                                   \
 	(to != me && !ended[LINK(me, to)] && nfull(lane[LINK(me, to)]) && \
 	 (due[LINK(me, to)] || (decided[me] && !told[LINK(me, to)])))
@@ -200,18 +221,28 @@ end:	do
 	:: atomic { !dead[me] && DIED(2) -> lose(2) }
 	:: atomic { !dead[me] && DUE(2) -> send_due(2) }
 #endif
+#if MEMBERS > 3
+	:: atomic { !dead[me] && ARRIVED(3) -> hear(3) }
+	:: atomic { !dead[me] && DIED(3) -> lose(3) }
+	:: atomic { !dead[me] && DUE(3) -> send_due(3) }
+#endif
 	:: atomic { !dead[me] && deaths < DEATHS -> deaths++; dead[me] = 1 }
 	od
 }
 
 #define OVER(member) (dead[member] || decided[member])
-#if MEMBERS > 2
+#if MEMBERS > 3
+#define ALL_OVER (OVER(0) && OVER(1) && OVER(2) && OVER(3))
+#elif MEMBERS > 2
 #define ALL_OVER (OVER(0) && OVER(1) && OVER(2))
 #else
 #define ALL_OVER (OVER(0) && OVER(1))
 #endif
 
-/* Looks at the decisions once all are over. */
+#define GOES_ON(member) (decided[member] && !HAS(proposed_set[member], member))
+
+/* Looks at the decisions once all are over. If they never are, Spin finds this
+ * process in no valid end state. */
 active proctype judge()
 {
 	byte a, b;
@@ -220,12 +251,15 @@ active proctype judge()
 		ALL_OVER ->
 		for (a : 0 .. MEMBERS - 1) {
 			for (b : 0 .. MEMBERS - 1) {
-				assert(!decided[a] || !decided[b] ||
+				assert(!GOES_ON(a) || !GOES_ON(b) ||
 				       (proposed[a] == proposed[b] &&
 					proposed_set[a] == proposed_set[b]));
+				assert(!GOES_ON(a) || dead[b] ||
+				       HAS(proposed_set[a], b) ||
+				       !HAS(proposed[a], b));
 				assert(!decided[a] || dead[b] ||
-				       (!HAS(proposed[a], b) &&
-					!HAS(proposed_set[a], b)))
+				       !HAS(proposed_set[a], b) ||
+				       (CUT && b < 2))
 			}
 		}
 	}
@@ -236,6 +270,12 @@ init
 	atomic {
 		byte m;
 
+#if CUT == 2
+		sets[0] = 2;
+		sets[1] = 1;
+		ended[LINK(0, 1)] = 1;
+		ended[LINK(1, 0)] = 1;
+#endif
 		for (m : 0 .. MEMBERS - 1) {
 			flags[m] = ((1 << MEMBERS) - 1) & ~(1 << m);
 			run member(m)

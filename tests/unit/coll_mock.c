@@ -80,7 +80,8 @@ enum {
 struct mock_world {
 	struct mock_options options;
 	pthread_mutex_t lock;
-	bool dead[RANKS];
+	bool dead[RANKS], parted[RANKS][RANKS];
+	unsigned sent[RANKS][RANKS]; /* messages: [from][to] */
 	struct bcl_adi *ranks;
 	struct block *blocks;
 };
@@ -109,16 +110,27 @@ static void ignore(void *world, const struct bcl_log_line *line)
 	(void)world, (void)line;
 }
 
+/* A test may let allocations fail, but not those of the mock. */
+static void *get(size_t size)
+{
+	void *memory;
+
+	do
+		memory = calloc(1, size);
+	while (!memory);
+	return memory;
+}
+
 static const struct bcl_env env = { .now = now, .log = ignore };
 
 struct mock_world *mock_open(const struct mock_options *options)
 {
-	struct mock_world *world = calloc(1, sizeof(*world));
+	struct mock_world *world = get(sizeof(*world));
 	unsigned i;
 
 	world->options = *options;
 	pthread_mutex_init(&world->lock, NULL);
-	world->ranks = calloc(options->size, sizeof(*world->ranks));
+	world->ranks = get(options->size * sizeof(*world->ranks));
 	for (i = 0; i < options->size; i++) {
 		world->ranks[i].world = world;
 		world->ranks[i].rank = i;
@@ -306,7 +318,7 @@ static struct item *item_new(struct bcl_adi_schedule *schedule, bool sends,
 			     unsigned from, unsigned to, unsigned context,
 			     unsigned tag, const void *buffer, size_t length)
 {
-	struct item *item = calloc(1, sizeof(*item));
+	struct item *item = get(sizeof(*item));
 
 	*item = (struct item){
 		.sends = sends,
@@ -335,7 +347,7 @@ static void await(struct bcl_adi *adi, struct item *item)
 
 static void copy_data(struct item *item)
 {
-	void *copy = malloc(item->length + 1);
+	void *copy = get(item->length + 1);
 
 	if (item->length)
 		memcpy(copy, item->buffer, item->length);
@@ -353,6 +365,40 @@ void mock_die(struct bcl_adi *adi)
 void mock_die_at(struct bcl_adi *adi, unsigned n)
 {
 	adi->dies_at = n;
+}
+
+void mock_part(struct bcl_adi *adi, unsigned rank)
+{
+	struct mock_world *world = adi->world;
+
+	pthread_mutex_lock(&world->lock);
+	world->parted[adi->rank][rank] = true;
+	world->parted[rank][adi->rank] = true;
+	pthread_mutex_unlock(&world->lock);
+}
+
+unsigned mock_sent(struct bcl_adi *adi, unsigned from, unsigned to)
+{
+	unsigned sent;
+
+	pthread_mutex_lock(&adi->world->lock);
+	sent = adi->world->sent[from][to];
+	pthread_mutex_unlock(&adi->world->lock);
+	return sent;
+}
+
+/* Nothing that this rank sends arrives at the other rank. Lock held. */
+static bool is_cut_off(const struct bcl_adi *adi, unsigned rank)
+{
+	const struct mock_world *world = adi->world;
+
+	return world->dead[adi->rank] || world->parted[adi->rank][rank];
+}
+
+/* Lock held. */
+static bool is_lost(const struct bcl_adi *adi, unsigned rank)
+{
+	return adi->world->dead[rank] || is_cut_off(adi, rank);
 }
 
 bool mock_is_dead(const struct bcl_adi *adi)
@@ -382,7 +428,8 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 	if (adi->dies_at && !--adi->dies_at)
 		mock_die(adi);
 	pthread_mutex_lock(&world->lock);
-	if (world->dead[adi->rank]) {
+	world->sent[adi->rank][rank]++;
+	if (is_cut_off(adi, rank)) {
 		pthread_mutex_unlock(&world->lock);
 		free(item);
 		return BCL_OK;
@@ -407,7 +454,7 @@ enum bcl_status bcl_adi_target_open(struct bcl_adi *adi,
 				    unsigned context)
 {
 	*target = (struct bcl_adi_target){
-		.memory = calloc(1, sizeof(*target->memory)),
+		.memory = get(sizeof(*target->memory)),
 		.tag = tag,
 		.context = context,
 	};
@@ -516,8 +563,7 @@ static bool collect(struct bcl_adi *adi)
 		struct item *item = *link;
 		unsigned other = item->sends ? item->to : item->from;
 
-		if (!item->done &&
-		    (adi->world->dead[other] || adi->world->dead[adi->rank]))
+		if (!item->done && is_lost(adi, other))
 			give_up(adi, item, BCL_ERR_DEAD);
 		if (!item->done) {
 			link = &item->other;
@@ -595,7 +641,7 @@ static struct bcl_adi_request *begin_schedule(struct bcl_adi *adi,
 					      struct bcl_adi_schedule *schedule,
 					      bool unwatched)
 {
-	struct bcl_adi_request *request = calloc(1, sizeof(*request));
+	struct bcl_adi_request *request = get(sizeof(*request));
 	struct bcl_adi_schedule **last = &adi->schedules;
 
 	request->unwatched = unwatched;
@@ -679,7 +725,7 @@ void bcl_adi_oob_send(struct bcl_adi *adi, unsigned rank,
 	struct bcl_adi *peer = &adi->world->ranks[rank];
 
 	pthread_mutex_lock(&adi->world->lock);
-	if (!adi->world->dead[adi->rank] &&
+	if (!is_cut_off(adi, rank) &&
 	    peer->nnotices - peer->first_notice < NOTICES) {
 		peer->notices[peer->nnotices % NOTICES].rank = adi->rank;
 		peer->notices[peer->nnotices % NOTICES].oob = *oob;
@@ -722,8 +768,7 @@ enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank)
 	bool dead;
 
 	pthread_mutex_lock(&adi->world->lock);
-	dead = adi->connected[rank] &&
-	       (adi->world->dead[rank] || adi->world->dead[adi->rank]);
+	dead = adi->connected[rank] && is_lost(adi, rank);
 	pthread_mutex_unlock(&adi->world->lock);
 	return dead ? BCL_ERR_DEAD : BCL_OK;
 }
@@ -799,7 +844,7 @@ enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
 		((struct bcl_adi *)((char *)context -
 				    offsetof(struct bcl_adi, context)))
 			->world;
-	struct block *block = calloc(1, size);
+	struct block *block = get(size);
 	uintptr_t space = (uintptr_t)block->space;
 
 	(void)rights;

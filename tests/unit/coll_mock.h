@@ -46,6 +46,13 @@ void mock_die(struct bcl_adi *adi);
 void mock_die_at(struct bcl_adi *adi, unsigned n);
 bool mock_is_dead(const struct bcl_adi *adi);
 
+/* From now on the calling rank and this rank are lost to each other, though
+ * both live. */
+void mock_part(struct bcl_adi *adi, unsigned rank);
+
+/* The number of messages that a rank has sent to another one. */
+unsigned mock_sent(struct bcl_adi *adi, unsigned from, unsigned to);
+
 /* The number of messages that arrived and that no receive has matched. */
 unsigned mock_left_over(const struct mock_world *world);
 

@@ -177,9 +177,16 @@ unit_tests += %D%/test_alltoallv %D%/test_coll_fixed %D%/test_collectives \
 %C%_test_schedule_LDADD = $(coll_mock_libs)
 %C%_test_select_SOURCES = %D%/test_select.c $(coll_mock)
 %C%_test_select_LDADD = $(coll_mock_libs)
-unit_tests += %D%/test_agree %D%/test_derived %D%/test_split
-%C%_test_agree_SOURCES = %D%/test_agree.c $(coll_mock)
+unit_tests += %D%/test_agree %D%/test_agree_memory %D%/test_derived \
+	%D%/test_parted %D%/test_split
+%C%_test_agree_SOURCES = %D%/test_agree.c %D%/agreements.h $(coll_mock)
 %C%_test_agree_LDADD = $(coll_mock_libs)
+%C%_test_agree_memory_SOURCES = %D%/test_agree_memory.c $(coll_mock)
+%C%_test_agree_memory_LDADD = $(coll_mock_libs)
+%C%_test_agree_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc
+%C%_test_parted_SOURCES = %D%/test_parted.c %D%/agreements.h $(coll_mock)
+%C%_test_parted_LDADD = $(coll_mock_libs)
 %C%_test_split_SOURCES = %D%/test_split.c $(coll_mock)
 %C%_test_split_LDADD = $(coll_mock_libs)
 %C%_test_derived_SOURCES = %D%/test_derived.c $(coll_mock)
