@@ -85,6 +85,10 @@ enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
 				       struct bcl_adi_schedule *schedule,
 				       struct bcl_adi_request **request);
 
+/* The same for a schedule for whose end nobody waits: there is no request. */
+enum bcl_status bcl_adi_schedule_launch(struct bcl_adi *adi,
+					struct bcl_adi_schedule *schedule);
+
 /* Starts a schedule and waits for its end, without a request. Blocks. */
 enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 				     struct bcl_adi_schedule *schedule);

@@ -96,6 +96,18 @@ enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
 	return BCL_OK;
 }
 
+enum bcl_status bcl_adi_schedule_launch(struct bcl_adi *adi,
+					struct bcl_adi_schedule *schedule)
+{
+	struct bcl_adi_request *request = bcl_request_new(adi);
+
+	if (!request)
+		return BCL_ERR_NOMEM;
+	request->end |= BCL_END_FREE;
+	bcl_adi_schedule_begin(adi, schedule, request);
+	return BCL_OK;
+}
+
 /* ---- messages --------------------------------------------------------------
  */
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 noinst_LTLIBRARIES += libreduction.la libcollectives.la
 libcollectives_la_SOURCES = \
+	%D%/agreement.c \
+	%D%/agreement.h \
 	%D%/allgather.c \
 	%D%/allgatherv.c \
 	%D%/allreduce.c \
@@ -76,6 +78,7 @@ libcollectives_la_SOURCES = \
 	%D%/select.h \
 	%D%/shift.c \
 	%D%/short.h \
+	%D%/shrink.c \
 	%D%/slots.h \
 	%D%/split.c \
 	%D%/team.c \

@@ -7,22 +7,42 @@
 #include "collectives/teams.h"
 #include "env/counters.h"
 
-static void tell_neighbours(struct bcl_team *team, uint64_t name)
+static uint64_t news_of(uint64_t name, enum bcl_status status)
 {
-	uint64_t news = name | (uint64_t)team->lost << BCL_TEAMS_NAME;
+	return name | (uint64_t)status << BCL_TEAMS_NAME;
+}
+
+/* ranks: of the members, in the team; NULL: all members of the team. */
+static void tell_member(struct bcl_team *team, const unsigned *ranks,
+			unsigned member, uint64_t news)
+{
 	const struct bcl_adi_oob oob = { { news } };
-	unsigned n = team->size, distance;
+	unsigned rank = ranks ? ranks[member] : member;
+
+	bcl_adi_oob_send(team->adi, bcl_team_job_rank(team, rank), &oob);
+}
+
+/* me: the caller's place among the n members. */
+static void tell_neighbours(struct bcl_team *team, const unsigned *ranks,
+			    unsigned n, unsigned me, uint64_t news)
+{
+	unsigned distance;
 
 	for (distance = 1; distance < n; distance *= 2) {
-		unsigned after = (team->rank + distance) % n;
-		unsigned before = (team->rank + n - distance) % n;
+		unsigned after = (me + distance) % n;
+		unsigned before = (me + n - distance) % n;
 
-		bcl_adi_oob_send(team->adi, bcl_team_job_rank(team, after),
-				 &oob);
+		tell_member(team, ranks, after, news);
 		if (before != after)
-			bcl_adi_oob_send(team->adi,
-					 bcl_team_job_rank(team, before), &oob);
+			tell_member(team, ranks, before, news);
 	}
+}
+
+static void tell_name(struct bcl_team *team, uint64_t name)
+{
+	uint64_t news = news_of(name, team->lost);
+
+	tell_neighbours(team, NULL, team->size, team->rank, news);
 	bcl_loss_hear(team->teams, news);
 }
 
@@ -36,9 +56,9 @@ void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
 	team->lost = status;
 	bcl_count(team->counters, coll_teams_lost);
 	if (team->name)
-		tell_neighbours(team, team->name);
+		tell_name(team, team->name);
 	if (team->birth)
-		tell_neighbours(team, team->birth);
+		tell_name(team, team->birth);
 	for (schedule = team->running; schedule; schedule = schedule->next)
 		bcl_adi_schedule_fail(&schedule->engine, status);
 	for (child = team->teams->teams; child; child = child->next)
@@ -51,6 +71,18 @@ void bcl_team_fail(struct bcl_team *team, enum bcl_status status)
 	bcl_adi_lock(team->adi);
 	bcl_team_lose(team, status);
 	bcl_adi_unlock(team->adi);
+}
+
+void bcl_team_unborn(struct bcl_team *parent, const unsigned *ranks, unsigned n,
+		     uint64_t birth, enum bcl_status status)
+{
+	unsigned me = 0;
+
+	while (ranks[me] != parent->rank)
+		me++;
+	bcl_adi_lock(parent->adi);
+	tell_neighbours(parent, ranks, n, me, news_of(birth, status));
+	bcl_adi_unlock(parent->adi);
 }
 
 bool bcl_loss_hear(struct bcl_teams *teams, uint64_t news)

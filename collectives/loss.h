@@ -26,6 +26,15 @@ void bcl_team_lose(struct bcl_team *team, enum bcl_status status);
 /* The same; takes the lock. */
 void bcl_team_fail(struct bcl_team *team, enum bcl_status status);
 
+/*
+ * The caller fails before the caller's side of a new team exists. The creation
+ * of the team, which has the name `birth` until then, fails at the other
+ * members, too, with the status. ranks: the n members, in the parent. Takes the
+ * lock.
+ */
+void bcl_team_unborn(struct bcl_team *parent, const unsigned *ranks, unsigned n,
+		     uint64_t birth, enum bcl_status status);
+
 /* Word 0 of an out-of-band message says that a team is lost: lose all teams
  * here that have the name in it. Returns false if there is none. Lock held. */
 bool bcl_loss_hear(struct bcl_teams *teams, uint64_t news);

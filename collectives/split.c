@@ -32,7 +32,7 @@ static int compare_places(const void *a, const void *b)
 static unsigned next_id(struct bcl_team *parent)
 {
 	return BCL_TEAM_IDS +
-	       parent->splits++ % (BCL_TEAM_IDS_ALL - BCL_TEAM_IDS);
+	       parent->splits++ % (BCL_TEAM_IDS_SPLIT - BCL_TEAM_IDS);
 }
 
 /* Make the team of the members that `ranks` begins with, n of them. Frees

@@ -21,6 +21,7 @@ static void destroy(struct bcl_team *team)
 	bcl_schedule_drain(team);
 	bcl_layout_fini(&team->layout);
 	free(team->ranks);
+	free(team->dead);
 	free(team);
 }
 
@@ -217,6 +218,9 @@ enum bcl_status bcl_team_make(struct bcl_team *parent, const unsigned *ranks,
 			*team = child;
 	} else if (bound) {
 		bcl_team_fail(parent, status);
+	} else if (id >= BCL_TEAM_IDS) {
+		bcl_team_unborn(parent, ranks, n,
+				bcl_teams_birth(parent->name, id), status);
 	}
 	free(members.hosts);
 	return status;

@@ -27,14 +27,17 @@ enum {
 	/* Teams at a time with the same first member; one more number serves
 	 * bcl_team_world(). */
 	BCL_TEAM_NUMBERS = 2047,
-	/* Ids of teams in creation: first the caller's, then those of split.c.
-	 */
+	/* Ids of teams in creation: first the caller's, then those of split.c,
+	 * then those of shrink.c. */
 	BCL_TEAM_IDS = 1024,
+	BCL_TEAM_IDS_SPLIT = 4096,
 	BCL_TEAM_IDS_ALL = 8192,
 	/* Numbers of derived teams are BCL_TEAM_DERIVED + id. */
 	BCL_TEAM_DERIVED = BCL_TEAM_NUMBERS + 1,
 	BCL_TEAM_DERIVED_IDS = 2047,
 	BCL_TEAM_RUNNING_MAX = 1024, /* operations of a team at a time */
+	/* Agreements of a team whose messages are under way. */
+	BCL_TEAM_AGREEMENTS = 64,
 
 	/* A tag: the first member's rank, then 15 bits: the operation's number
 	 * or, with a bit before it, the id of a team in creation. */
@@ -42,6 +45,8 @@ enum {
 	BCL_TEAM_TAG_CREATE = 1 << 14,
 	BCL_TEAM_TAG_GRANT = 1 << 13, /* grants a window; not data */
 	BCL_TEAM_TAG_SEQUENCE = (1 << 13) - 1,
+	/* No team in creation grants a window. */
+	BCL_TEAM_TAG_AGREE = BCL_TEAM_TAG_CREATE | BCL_TEAM_TAG_GRANT,
 };
 
 struct bcl_teams; /* all teams of a job in this process: teams.h */
@@ -65,7 +70,11 @@ struct bcl_team {
 	/* Until all members have joined: the team whose loss is the loss of
 	 * this team, too; or NULL. */
 	const struct bcl_team *parent;
-	unsigned splits; /* teams made by split.c */
+	unsigned splits, shrinks; /* teams made by split.c and by shrink.c */
+	unsigned agreements;	  /* begun */
+	/* Members that are dead by the last agreement (agreement.h); NULL:
+	 * there was none. */
+	uint64_t *dead;
 	unsigned my_node, my_member;
 	struct bcl_layout layout;
 	struct bcl_basis basis; /* of the choices */
@@ -110,7 +119,9 @@ static inline enum bcl_status bcl_team_usable(const struct bcl_team *team)
 /*
  * As bcl_team_create(), with an id of up to BCL_TEAM_IDS_ALL - 1. bound: if the
  * parent is lost before all members have joined, the new team is lost, too; a
- * member that fails without the others loses the parent.
+ * member that fails without the others loses the parent. Not bound, with an id
+ * that is not the caller's: such a member tells the others, and the creation
+ * fails at all.
  */
 enum bcl_status bcl_team_make(struct bcl_team *parent, const unsigned *ranks,
 			      unsigned n, unsigned id, bool bound,

@@ -77,7 +77,14 @@ static bool wait_long(struct bcl_adi_client *client)
 
 static void close_teams(struct bcl_adi_client *client)
 {
-	free(client);
+	struct bcl_teams *teams = (struct bcl_teams *)client;
+	struct bcl_agreements *agreement;
+
+	while ((agreement = teams->agreements)) {
+		teams->agreements = agreement->next;
+		free(agreement);
+	}
+	free(teams);
 }
 
 struct bcl_teams *bcl_teams_get(struct bcl_adi *adi)
@@ -150,4 +157,21 @@ void bcl_teams_remove(struct bcl_teams *teams, struct bcl_team *team)
 		link = &(*link)->next;
 	}
 	*link = team->next;
+}
+
+void bcl_teams_keep(struct bcl_teams *teams, struct bcl_agreements *agreement)
+{
+	agreement->next = teams->agreements;
+	teams->agreements = agreement;
+}
+
+void bcl_teams_forget(struct bcl_teams *teams, struct bcl_agreements *agreement)
+{
+	struct bcl_agreements **link = &teams->agreements;
+
+	while (*link != agreement) {
+		bcl_assert(*link);
+		link = &(*link)->next;
+	}
+	*link = agreement->next;
 }

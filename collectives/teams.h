@@ -27,9 +27,15 @@ enum {
  * it. */
 #define BCL_TEAMS_AUDIT UINT64_MAX
 
+/* An agreement, at the beginning of the memory that it takes (agreement.h). */
+struct bcl_agreements {
+	struct bcl_agreements *next;
+};
+
 struct bcl_teams {
 	struct bcl_adi_client client; /* first */
 	struct bcl_team *teams;
+	struct bcl_agreements *agreements; /* whose messages are not over */
 	uint64_t numbers[BCL_TEAM_NUMBERS / 64 + 1]; /* bits: in use */
 	uint16_t generation;
 	uint64_t early[BCL_TEAMS_EARLY];
@@ -66,5 +72,11 @@ void bcl_teams_add(struct bcl_teams *teams, struct bcl_team *team);
 /* A team has a new name, under which a loss may be recorded already. */
 void bcl_teams_named(struct bcl_teams *teams, uint64_t name);
 void bcl_teams_remove(struct bcl_teams *teams, struct bcl_team *team);
+
+/* The memory of an agreement is freed with the job, unless the agreement is
+ * forgotten before. */
+void bcl_teams_keep(struct bcl_teams *teams, struct bcl_agreements *agreement);
+void bcl_teams_forget(struct bcl_teams *teams,
+		      struct bcl_agreements *agreement);
 
 #endif

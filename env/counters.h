@@ -144,7 +144,8 @@ struct bcl_env;
 	X(coll, teams, "teams made")                                          \
 	X(coll, compared, "long waits of which neighbours were told")         \
 	X(coll, differ, "teams lost: members call operations differently")    \
-	X(coll, teams_lost, "teams lost with a member")
+	X(coll, teams_lost, "teams lost with a member")                       \
+	X(coll, agreed, "agreements of those that live")
 
 /* All counters. Y(name, description): the card's own, copied now and then. */
 #define BCL_COUNTERS(X, Y)   \

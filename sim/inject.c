@@ -369,3 +369,8 @@ uint64_t sim_injector_count(const struct sim_injector *injector,
 {
 	return injector->count[kind];
 }
+
+uint64_t sim_injector_sent(const struct sim_injector *injector, uint32_t node)
+{
+	return injector->sent[node];
+}

@@ -30,4 +30,7 @@ void sim_injector_close(struct sim_injector *injector);
 uint64_t sim_injector_count(const struct sim_injector *injector,
 			    enum sim_fault_kind kind);
 
+/* How many frames a node has sent, in all its lives. */
+uint64_t sim_injector_sent(const struct sim_injector *injector, uint32_t node);
+
 #endif

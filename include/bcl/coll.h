@@ -16,8 +16,9 @@
  *
  * When a member dies, every operation of the team that is pending or called
  * later, and depends on the dead member, ends with a LOSS_PEER status; none
- * waits for ever. Afterwards the team serves only bcl_team_create(), with which
- * the members that live make a team without the dead one, and bcl_team_free().
+ * waits for ever. Afterwards the team serves only bcl_team_shrink() and
+ * bcl_team_create(), with which the members that live make a team without the
+ * dead one, bcl_team_agree() and bcl_team_free().
  * bcl_peer_info() of the peers that bcl_adi_peer() gives says which members are
  * dead.
  *
@@ -110,6 +111,36 @@ BCL_API enum bcl_status bcl_team_split_node(struct bcl_team *parent,
 					    struct bcl_team **team);
 BCL_API enum bcl_status bcl_team_split_place(struct bcl_team *parent,
 					     struct bcl_team **team);
+/*
+ * Agreement of the members that live, also in a lost team, and although further
+ * members die meanwhile. All members that live call these functions, equally
+ * often; no other member needs to. A call waits for a dead member until its
+ * death is known, about BCL_PEER_TIMEOUT for each. It needs as many short
+ * messages between all members as an alltoall, and size * size / 2 bytes of
+ * memory, for which the call waits if there is none.
+ *
+ * bcl_team_agree() replaces *flags by the bitwise AND of the flags of all
+ * members that live. Flags of a member that dies during the call are in the
+ * result or not. All members that get OK get the same result, also those that
+ * die after that.
+ *
+ * bcl_team_shrink() makes a team of the members that live, in the order of
+ * their ranks. No member of the new team was lost to another by the end of the
+ * call, as far as these members know; if a further member dies during the call,
+ * the others begin again without it. All members get the same team, or all the
+ * same error. A member that waits in an operation of the parent does not take
+ * part: if no member has died, bcl_team_cancel() comes first.
+ *
+ * DEAD: other members have lost this one, although it lives, and go on without
+ * it. Later calls for this team give DEAD, too. A network may break so that
+ * each member is lost to some other; then groups of members may go on without
+ * each other. NOMEM of bcl_team_shrink(): no memory, or no number for the team,
+ * at some member. UNREACHABLE of bcl_team_shrink(): members cannot make a team,
+ * although none of them is dead.
+ */
+BCL_API enum bcl_status bcl_team_agree(struct bcl_team *team, uint64_t *flags);
+BCL_API enum bcl_status bcl_team_shrink(struct bcl_team *lost,
+					struct bcl_team **team);
 /*
  * Ends all operations of the team, also the pending ones, with CANCELLED: here
  * at once, and at the other members when they hear of the call. After that the

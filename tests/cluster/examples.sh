@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The examples give what they should, on one node and on two: psort what sort
 # gives, heat the same field by messages, by remote memory and by one rank.
+# outlive gives the same sum although a rank dies.
 set -euo pipefail
 PATH=${abs_top_srcdir:?}/scripts:$PATH
 examples=${abs_top_builddir:?}/examples
@@ -49,6 +50,8 @@ check() {
 	done
 	sum=$("$@" "$examples/hybrid" 100000)
 	[[ $sum == '9592 primes below 100000, '* ]]
+	sum=$("$@" "$examples/outlive")
+	[[ $sum == '499999500000, added by '* ]]
 	sum=$("$@" "$examples/hello" | sort -u | wc -l)
 	[[ $sum == $("$@" "$examples/hello" | grep -o '[0-9]*$' | sed -n 1p) ]]
 }
@@ -62,5 +65,12 @@ numbers='1 3'
 [[ ! ${LONG-} ]] || numbers='1 2 3 4'
 for ranks in $numbers; do
 	check mpiexec.hydra -n $ranks
+done
+# The launcher's own status tells of the victim.
+for victim in 0 2; do
+	sum=$(mpiexec.hydra -disable-auto-cleanup -n 4 "$examples/outlive" \
+		$victim) || true
+	echo "$sum"
+	grep -qx '499999500000, added by 3 of 4 ranks' <<<"$sum"
 done
 cluster run "$0" nodes

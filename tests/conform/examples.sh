@@ -25,7 +25,8 @@ right='hello	rank 0 of 1 counts 1
 psort text	c
 heat -n 16 -s 3	16 x 16 cells, 1 ranks: .* field
 heat --rma -n 16 -s 3 plate.png	16 x 16 cells, 1 ranks: .* field
-hybrid 100	25 primes below 100'
+hybrid 100	25 primes below 100
+outlive	499999500000, added by 1 of 1'
 wrong='hello again
 hello -x
 psort
@@ -46,7 +47,11 @@ heat one.png two.png
 hybrid x
 hybrid -1
 hybrid 1 2
-hybrid 99999999999999999999'
+hybrid 99999999999999999999
+outlive x
+outlive -1
+outlive 1 2
+outlive 1x'
 
 # runs DIRECTORY: its programs do what they should
 runs() {

@@ -59,6 +59,7 @@ struct bcl_adi {
 	struct bcl_adi_schedule *schedules; /* of this rank, running */
 	struct bcl_adi_target *targets;
 	bool connected[RANKS];
+	unsigned dies_at; /* messages until the rank dies; 0: never */
 };
 
 /*
@@ -79,13 +80,15 @@ enum {
 struct mock_world {
 	struct mock_options options;
 	pthread_mutex_t lock;
-	bool dead[RANKS];
+	bool dead[RANKS], parted[RANKS][RANKS];
+	unsigned sent[RANKS][RANKS]; /* messages: [from][to] */
 	struct bcl_adi *ranks;
 	struct block *blocks;
 };
 
 struct bcl_adi_request {
 	bool done;
+	bool unwatched; /* nobody waits: freed at its end */
 	enum bcl_status status;
 };
 
@@ -107,16 +110,27 @@ static void ignore(void *world, const struct bcl_log_line *line)
 	(void)world, (void)line;
 }
 
+/* A test may let allocations fail, but not those of the mock. */
+static void *get(size_t size)
+{
+	void *memory;
+
+	do
+		memory = calloc(1, size);
+	while (!memory);
+	return memory;
+}
+
 static const struct bcl_env env = { .now = now, .log = ignore };
 
 struct mock_world *mock_open(const struct mock_options *options)
 {
-	struct mock_world *world = calloc(1, sizeof(*world));
+	struct mock_world *world = get(sizeof(*world));
 	unsigned i;
 
 	world->options = *options;
 	pthread_mutex_init(&world->lock, NULL);
-	world->ranks = calloc(options->size, sizeof(*world->ranks));
+	world->ranks = get(options->size * sizeof(*world->ranks));
 	for (i = 0; i < options->size; i++) {
 		world->ranks[i].world = world;
 		world->ranks[i].rank = i;
@@ -146,6 +160,16 @@ static void free_blocks(struct block *block)
 	}
 }
 
+/* The requests of schedules that run for nobody. */
+static void drop_unwatched(struct bcl_adi *adi)
+{
+	struct bcl_adi_schedule *schedule = adi->schedules;
+
+	for (; schedule; schedule = schedule->next)
+		if (schedule->request->unwatched)
+			free(schedule->request);
+}
+
 void mock_close(struct mock_world *world)
 {
 	unsigned i;
@@ -154,6 +178,7 @@ void mock_close(struct mock_world *world)
 		struct bcl_adi *adi = &world->ranks[i];
 		struct item *item;
 
+		drop_unwatched(adi);
 		if (adi->client)
 			adi->client->close(adi->client);
 		while ((item = adi->messages)) {
@@ -293,7 +318,7 @@ static struct item *item_new(struct bcl_adi_schedule *schedule, bool sends,
 			     unsigned from, unsigned to, unsigned context,
 			     unsigned tag, const void *buffer, size_t length)
 {
-	struct item *item = calloc(1, sizeof(*item));
+	struct item *item = get(sizeof(*item));
 
 	*item = (struct item){
 		.sends = sends,
@@ -322,7 +347,7 @@ static void await(struct bcl_adi *adi, struct item *item)
 
 static void copy_data(struct item *item)
 {
-	void *copy = malloc(item->length + 1);
+	void *copy = get(item->length + 1);
 
 	if (item->length)
 		memcpy(copy, item->buffer, item->length);
@@ -335,6 +360,55 @@ void mock_die(struct bcl_adi *adi)
 	pthread_mutex_lock(&adi->world->lock);
 	adi->world->dead[adi->rank] = true;
 	pthread_mutex_unlock(&adi->world->lock);
+}
+
+void mock_die_at(struct bcl_adi *adi, unsigned n)
+{
+	adi->dies_at = n;
+}
+
+void mock_part(struct bcl_adi *adi, unsigned rank)
+{
+	struct mock_world *world = adi->world;
+
+	pthread_mutex_lock(&world->lock);
+	world->parted[adi->rank][rank] = true;
+	world->parted[rank][adi->rank] = true;
+	pthread_mutex_unlock(&world->lock);
+}
+
+unsigned mock_sent(struct bcl_adi *adi, unsigned from, unsigned to)
+{
+	unsigned sent;
+
+	pthread_mutex_lock(&adi->world->lock);
+	sent = adi->world->sent[from][to];
+	pthread_mutex_unlock(&adi->world->lock);
+	return sent;
+}
+
+/* Nothing that this rank sends arrives at the other rank. Lock held. */
+static bool is_cut_off(const struct bcl_adi *adi, unsigned rank)
+{
+	const struct mock_world *world = adi->world;
+
+	return world->dead[adi->rank] || world->parted[adi->rank][rank];
+}
+
+/* Lock held. */
+static bool is_lost(const struct bcl_adi *adi, unsigned rank)
+{
+	return adi->world->dead[rank] || is_cut_off(adi, rank);
+}
+
+bool mock_is_dead(const struct bcl_adi *adi)
+{
+	bool dead;
+
+	pthread_mutex_lock(&adi->world->lock);
+	dead = adi->world->dead[adi->rank];
+	pthread_mutex_unlock(&adi->world->lock);
+	return dead;
 }
 
 /* ---- schedules ------------------------------------------------------------
@@ -351,7 +425,15 @@ enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 				     tag, buffer, length);
 	struct item *receive;
 
+	if (adi->dies_at && !--adi->dies_at)
+		mock_die(adi);
 	pthread_mutex_lock(&world->lock);
+	world->sent[adi->rank][rank]++;
+	if (is_cut_off(adi, rank)) {
+		pthread_mutex_unlock(&world->lock);
+		free(item);
+		return BCL_OK;
+	}
 	receive = match(&peer->receives, item);
 	if (receive || !world->options.synchronous)
 		copy_data(item);
@@ -372,7 +454,7 @@ enum bcl_status bcl_adi_target_open(struct bcl_adi *adi,
 				    unsigned context)
 {
 	*target = (struct bcl_adi_target){
-		.memory = calloc(1, sizeof(*target->memory)),
+		.memory = get(sizeof(*target->memory)),
 		.tag = tag,
 		.context = context,
 	};
@@ -481,7 +563,7 @@ static bool collect(struct bcl_adi *adi)
 		struct item *item = *link;
 		unsigned other = item->sends ? item->to : item->from;
 
-		if (!item->done && adi->world->dead[other])
+		if (!item->done && is_lost(adi, other))
 			give_up(adi, item, BCL_ERR_DEAD);
 		if (!item->done) {
 			link = &item->other;
@@ -532,6 +614,8 @@ static bool run_schedules(struct bcl_adi *adi)
 		*link = schedule->next;
 		request->status = schedule->status;
 		request->done = true;
+		if (request->unwatched)
+			free(request);
 		schedule->release(schedule);
 		found = true;
 	}
@@ -553,23 +637,39 @@ bool bcl_adi_wait_turn(struct bcl_adi *adi)
 	return bcl_adi_turn(adi);
 }
 
-enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
-				       struct bcl_adi_schedule *schedule,
-				       struct bcl_adi_request **request)
+static struct bcl_adi_request *begin_schedule(struct bcl_adi *adi,
+					      struct bcl_adi_schedule *schedule,
+					      bool unwatched)
 {
+	struct bcl_adi_request *request = get(sizeof(*request));
 	struct bcl_adi_schedule **last = &adi->schedules;
 
-	*request = calloc(1, sizeof(**request));
+	request->unwatched = unwatched;
 	schedule->status = BCL_OK;
 	schedule->adi = adi;
-	schedule->request = *request;
+	schedule->request = request;
 	schedule->pending = 0;
 	memset(schedule->lanes, 0, sizeof(schedule->lanes));
 	schedule->next = NULL;
 	while (*last)
 		last = &(*last)->next;
 	*last = schedule;
+	return request;
+}
+
+enum bcl_status bcl_adi_schedule_start(struct bcl_adi *adi,
+				       struct bcl_adi_schedule *schedule,
+				       struct bcl_adi_request **request)
+{
+	*request = begin_schedule(adi, schedule, false);
 	bcl_adi_turn(adi);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_adi_schedule_launch(struct bcl_adi *adi,
+					struct bcl_adi_schedule *schedule)
+{
+	begin_schedule(adi, schedule, true);
 	return BCL_OK;
 }
 
@@ -625,7 +725,8 @@ void bcl_adi_oob_send(struct bcl_adi *adi, unsigned rank,
 	struct bcl_adi *peer = &adi->world->ranks[rank];
 
 	pthread_mutex_lock(&adi->world->lock);
-	if (peer->nnotices - peer->first_notice < NOTICES) {
+	if (!is_cut_off(adi, rank) &&
+	    peer->nnotices - peer->first_notice < NOTICES) {
 		peer->notices[peer->nnotices % NOTICES].rank = adi->rank;
 		peer->notices[peer->nnotices % NOTICES].oob = *oob;
 		peer->nnotices++;
@@ -667,7 +768,7 @@ enum bcl_status bcl_adi_rank_status(const struct bcl_adi *adi, unsigned rank)
 	bool dead;
 
 	pthread_mutex_lock(&adi->world->lock);
-	dead = adi->connected[rank] && adi->world->dead[rank];
+	dead = adi->connected[rank] && is_lost(adi, rank);
 	pthread_mutex_unlock(&adi->world->lock);
 	return dead ? BCL_ERR_DEAD : BCL_OK;
 }
@@ -743,7 +844,7 @@ enum bcl_status bcl_memory_allocate(struct bcl_context *context, size_t length,
 		((struct bcl_adi *)((char *)context -
 				    offsetof(struct bcl_adi, context)))
 			->world;
-	struct block *block = calloc(1, size);
+	struct block *block = get(size);
 	uintptr_t space = (uintptr_t)block->space;
 
 	(void)rights;

@@ -37,6 +37,22 @@ void mock_run(struct mock_world *world,
 /* The calling rank is dead from now on, and must not call the mock again. */
 void mock_die(struct bcl_adi *adi);
 
+/*
+ * The calling rank dies at the beginning of a send: the next send, if n is 1.
+ * From then on the rank is alone: no message of the rank arrives, and all other
+ * ranks are lost to the rank, so the functions return. mock_is_dead(): the rank
+ * has died.
+ */
+void mock_die_at(struct bcl_adi *adi, unsigned n);
+bool mock_is_dead(const struct bcl_adi *adi);
+
+/* From now on the calling rank and this rank are lost to each other, though
+ * both live. */
+void mock_part(struct bcl_adi *adi, unsigned rank);
+
+/* The number of messages that a rank has sent to another one. */
+unsigned mock_sent(struct bcl_adi *adi, unsigned from, unsigned to);
+
 /* The number of messages that arrived and that no receive has matched. */
 unsigned mock_left_over(const struct mock_world *world);
 

@@ -147,6 +147,9 @@ unit_tests += %D%/test_adi_keepalive %D%/test_adi_close %D%/test_card_nodes \
 %C%_test_card_nodes_SOURCES = %D%/test_card_nodes.c $(link_rail)
 %C%_test_card_nodes_LDADD = libsim.la $(LDADD)
 %C%_test_sim_card_LDADD = libsim.la $(LDADD)
+unit_tests += %D%/test_sim_survivors
+%C%_test_sim_survivors_SOURCES = %D%/test_sim_survivors.c %D%/sim_script.h
+%C%_test_sim_survivors_LDADD = libsim.la $(LDADD)
 %C%_test_sim_job_SOURCES = %D%/test_sim_job.c %D%/sim_script.h
 %C%_test_sim_job_LDADD = libsim.la $(LDADD)
 %C%_test_sim_shm_LDADD = libsim.la $(LDADD)
@@ -174,7 +177,16 @@ unit_tests += %D%/test_alltoallv %D%/test_coll_fixed %D%/test_collectives \
 %C%_test_schedule_LDADD = $(coll_mock_libs)
 %C%_test_select_SOURCES = %D%/test_select.c $(coll_mock)
 %C%_test_select_LDADD = $(coll_mock_libs)
-unit_tests += %D%/test_derived %D%/test_split
+unit_tests += %D%/test_agree %D%/test_agree_memory %D%/test_derived \
+	%D%/test_parted %D%/test_split
+%C%_test_agree_SOURCES = %D%/test_agree.c %D%/agreements.h $(coll_mock)
+%C%_test_agree_LDADD = $(coll_mock_libs)
+%C%_test_agree_memory_SOURCES = %D%/test_agree_memory.c $(coll_mock)
+%C%_test_agree_memory_LDADD = $(coll_mock_libs)
+%C%_test_agree_memory_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc -Wl,--wrap=calloc
+%C%_test_parted_SOURCES = %D%/test_parted.c %D%/agreements.h $(coll_mock)
+%C%_test_parted_LDADD = $(coll_mock_libs)
 %C%_test_split_SOURCES = %D%/test_split.c $(coll_mock)
 %C%_test_split_LDADD = $(coll_mock_libs)
 %C%_test_derived_SOURCES = %D%/test_derived.c $(coll_mock)
@@ -210,8 +222,10 @@ unit_tests += %D%/test_reduction %D%/test_reduction_reals
 %C%_test_reduction_reals_LDADD = libreduction.la $(CHECK_LIBS) -lm
 # Every public function
 unit_tests += %D%/test_arguments
-unit_tests += %D%/test_coll_audit %D%/test_coll_check %D%/test_coll_differ %D%/test_coll_real
+unit_tests += %D%/test_coll_audit %D%/test_coll_check %D%/test_coll_differ \
+	%D%/test_coll_real %D%/test_survivors
 %C%_test_coll_check_SOURCES = %D%/test_coll_check.c $(coll_cases)
+%C%_test_survivors_LDADD = libsim.la $(LDADD)
 %C%_test_coll_real_SOURCES = %D%/test_coll_real.c $(coll_cases)
 
 # How PVM's tasks wait: the test replaces the functions that the code calls

@@ -224,6 +224,8 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	S(bcl_team_dup, 2, 0, 0, bcl_team_dup(T, P(2, &got.team))) \
 	S(bcl_team_split_node, 2, 0, 0, bcl_team_split_node(T, P(2, &got.team))) \
 	S(bcl_team_split_place, 2, 0, 0, bcl_team_split_place(T, P(2, &got.team))) \
+	S(bcl_team_agree, 2, 0, 0, bcl_team_agree(T, P(2, &got.word))) \
+	S(bcl_team_shrink, 2, 0, 0, bcl_team_shrink(T, P(2, &got.team))) \
 	S(bcl_team_cancel, 1, 0, 0, bcl_team_cancel(T)) \
 	N(bcl_team_free, 0, 1, 0, (bcl_team_free(forked ? my.team : NULL), true)) \
 	N(bcl_team_rank, 1, 0, 0, bcl_team_rank(T) == (wrong ? 0 : my.rank)) \
