@@ -240,6 +240,28 @@ static void prefixes(MPI_Comm comm)
 	check(all[0] == mine, "reduce_scatter in place");
 }
 
+/* Rank r gets r elements, so rank 0 gets none. Element i of rank r is r + i. */
+static void unequal_shares(MPI_Comm comm)
+{
+	int all[RANKS_MAX * RANKS_MAX], mine[RANKS_MAX], counts[RANKS_MAX], i;
+	int first = rank * (rank - 1) / 2, ranks = size * (size - 1) / 2;
+
+	for (i = 0; i < size; i++)
+		counts[i] = i;
+	for (i = 0; i < size * size; i++)
+		all[i] = rank + i;
+	MPI_Reduce_scatter(all, rank ? mine : NULL, counts, MPI_INT, MPI_SUM,
+			   comm);
+	MPI_Reduce_scatter(MPI_IN_PLACE, all, counts, MPI_INT, MPI_SUM, comm);
+	for (i = 0; i < rank; i++) {
+		check(mine[i] == ranks + size * (first + i), "unequal shares");
+		check(all[i] == mine[i], "unequal shares in place");
+	}
+	for (i = 0; i < size; i++)
+		counts[i] = 0;
+	MPI_Reduce_scatter(NULL, NULL, counts, MPI_INT, MPI_SUM, comm);
+}
+
 /* The digits of ranks `from` to `to` - 1 in a row. */
 static int is_row(struct number x, int from, int to)
 {
@@ -277,7 +299,7 @@ static void in_order(MPI_Comm comm, int n)
 	struct number *out = malloc((size_t)(n * size) * sizeof(*out));
 	struct number *in = malloc((size_t)(n * size) * sizeof(*in));
 	MPI_Datatype number;
-	int root = size - 1;
+	int root = size - 1, shares[RANKS_MAX], i;
 	MPI_Op op;
 
 	MPI_Type_contiguous(2, MPI_LONG, &number);
@@ -294,6 +316,10 @@ static void in_order(MPI_Comm comm, int n)
 	check(!rank || are_rows(in, n, 0, rank), "exscan in order");
 	MPI_Reduce_scatter_block(out, in, n, number, op, comm);
 	check(are_rows(in, n, 0, size), "reduce_scatter in order");
+	for (i = 0; i < size; i++)
+		shares[i] = i > 1 ? n : 2 * n * i;
+	MPI_Reduce_scatter(out, in, shares, number, op, comm);
+	check(are_rows(in, shares[rank], 0, size), "unequal shares in order");
 	MPI_Allreduce(MPI_IN_PLACE, out, n, number, op, comm);
 	check(are_rows(out, n, 0, size), "allreduce in order, in place");
 	before = counter("bcl_coll_allreduce") - before;
@@ -347,6 +373,7 @@ static void reductions(MPI_Comm comm)
 	MPI_Allreduce(&odd, &any, 1, MPI_BYTE, MPI_BOR, comm);
 	check(any == 3, "bor");
 	prefixes(comm);
+	unequal_shares(comm);
 
 	in_order(comm, 1);
 	in_order(comm, 3000);

@@ -25,7 +25,7 @@ check() {
 
 all='ours: barrier broadcast reduce allreduce gather scatter allgather'
 all+=' alltoall alltoallv reduce_scatter scan exscan'
-all+=' gatherv scatterv allgatherv'
+all+=' gatherv scatterv allgatherv reduce_scatterv'
 for program in collectives nonblocking; do
 	for ranks in 2 3 5; do
 		check "$program, $ranks ranks" "$all" -n $ranks "$dir/$program"

@@ -207,12 +207,18 @@ static void reductions(MPI_Comm comm, int root)
 {
 	int mine[RANKS_MAX], sum[RANKS_MAX] = { 0 }, block = 0, up_to = 0;
 	int before = -1, any = 0, all = size * (size + 1) / 2, i, done;
+	int share[RANKS_MAX], counts[RANKS_MAX], first = rank * (rank - 1) / 2;
+	int shares[RANKS_MAX * RANKS_MAX];
 	long double real = rank + 0.5L, total = 0;
 	double most = rank;
-	MPI_Request requests[7];
+	MPI_Request requests[8];
 
-	for (i = 0; i < size; i++)
+	for (i = 0; i < size; i++) {
 		mine[i] = rank + 1 + i;
+		counts[i] = i;
+	}
+	for (i = 0; i < size * size; i++)
+		shares[i] = rank + 1 + i;
 	MPI_Ireduce(rank == root ? MPI_IN_PLACE : &most, &most, 1, MPI_DOUBLE,
 		    MPI_MAX, root, comm, &requests[0]);
 	MPI_Iallreduce(mine, sum, size, MPI_INT, MPI_SUM, comm, &requests[1]);
@@ -223,13 +229,18 @@ static void reductions(MPI_Comm comm, int root)
 	MPI_Iallreduce(&real, &total, 1, MPI_LONG_DOUBLE, MPI_SUM, comm,
 		       &requests[5]);
 	MPI_Iallreduce(mine, &any, 1, MPI_INT, MPI_BOR, comm, &requests[6]);
+	MPI_Ireduce_scatter(shares, share, counts, MPI_INT, MPI_SUM, comm,
+			    &requests[7]);
+	memset(counts, 0xff, sizeof(counts));
 	do
-		MPI_Testall(7, requests, &done, MPI_STATUSES_IGNORE);
+		MPI_Testall(8, requests, &done, MPI_STATUSES_IGNORE);
 	while (!done);
 	check(rank != root || most == size - 1, "ireduce in place");
 	for (i = 0; i < size; i++)
 		check(sum[i] == all + size * i, "iallreduce");
 	check(block == all + size * rank, "ireduce_scatter_block");
+	for (i = 0; i < rank; i++)
+		check(share[i] == all + size * (first + i), "ireduce_scatter");
 	check(up_to == (rank + 1) * (rank + 2) / 2, "iscan");
 	check(before == (rank ? rank : -1), "iexscan");
 	check(total == size * size / 2.0L, "iallreduce of long double");
@@ -301,8 +312,8 @@ static void many(void)
 {
 	static int words[MANY];
 	static MPI_Request requests[MANY];
-	MPI_Request barrier;
-	int i, go = 0;
+	int out[RANKS_MAX], counts[RANKS_MAX], in = -1, i, go = 0;
+	MPI_Request share, barrier;
 
 	if (rank > 0)
 		MPI_Recv(&go, 1, MPI_INT, 0, 9, MPI_COMM_WORLD,
@@ -312,10 +323,20 @@ static void many(void)
 		MPI_Iallreduce(MPI_IN_PLACE, &words[i], 1, MPI_INT, MPI_SUM,
 			       MPI_COMM_WORLD, &requests[i]);
 	}
+	for (i = 0; i < size; i++) {
+		out[i] = rank + i;
+		counts[i] = 1;
+	}
+	MPI_Ireduce_scatter(out, &in, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+			    &share);
+	memset(counts, 0xff, sizeof(counts));
 	MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
 	for (i = 1; rank == 0 && i < size; i++)
 		MPI_Send(&go, 1, MPI_INT, i, 9, MPI_COMM_WORLD);
 	MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+	MPI_Wait(&share, MPI_STATUS_IGNORE);
+	check(in == size * (size - 1) / 2 + size * rank,
+	      "a share after many operations");
 	MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
 	for (i = 0; i < MANY; i++)
 		check(words[i] == i * size + size * (size - 1) / 2,

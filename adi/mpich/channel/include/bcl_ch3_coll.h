@@ -66,6 +66,9 @@ int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
 int bcl_ch3_reduce_scatter_block(const void *send, void *receive,
 				 MPI_Aint count, MPI_Datatype type, MPI_Op op,
 				 MPIR_Comm *comm);
+int bcl_ch3_reduce_scatter(const void *send, void *receive,
+			   const MPI_Aint *counts, MPI_Datatype type, MPI_Op op,
+			   MPIR_Comm *comm);
 int bcl_ch3_scan(const void *send, void *receive, MPI_Aint count,
 		 MPI_Datatype type, MPI_Op op, MPIR_Comm *comm);
 int bcl_ch3_exscan(const void *send, void *receive, MPI_Aint count,
@@ -206,6 +209,18 @@ static inline int MPID_Reduce_scatter_block(const void *send, void *receive,
 						    op, comm);
 	return bcl_ch3_stock_reduce_scatter_block(send, receive, count, type,
 						  op, comm, errflag);
+}
+
+static inline int MPID_Reduce_scatter(const void *send, void *receive,
+				      const MPI_Aint *counts, MPI_Datatype type,
+				      MPI_Op op, MPIR_Comm *comm,
+				      MPIR_Errflag_t *errflag)
+{
+	if (bcl_ch3_team(comm) && bcl_ch3_reduces(type))
+		return bcl_ch3_reduce_scatter(send, receive, counts, type, op,
+					      comm);
+	return bcl_ch3_stock_reduce_scatter(send, receive, counts, type, op,
+					    comm, errflag);
 }
 
 static inline int MPID_Scan(const void *send, void *receive, MPI_Aint count,

@@ -22,6 +22,9 @@ int MPID_Iallreduce(const void *send, void *receive, MPI_Aint count,
 int MPID_Ireduce_scatter_block(const void *send, void *receive, MPI_Aint count,
 			       MPI_Datatype type, MPI_Op op, MPIR_Comm *comm,
 			       MPIR_Request **request);
+int MPID_Ireduce_scatter(const void *send, void *receive,
+			 const MPI_Aint *counts, MPI_Datatype type, MPI_Op op,
+			 MPIR_Comm *comm, MPIR_Request **request);
 int MPID_Iscan(const void *send, void *receive, MPI_Aint count,
 	       MPI_Datatype type, MPI_Op op, MPIR_Comm *comm,
 	       MPIR_Request **request);

@@ -46,6 +46,7 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #define MPID_Allgather		   bcl_ch3_stock_allgather
 #define MPID_Alltoall		   bcl_ch3_stock_alltoall
 #define MPID_Alltoallv		   bcl_ch3_stock_alltoallv
+#define MPID_Reduce_scatter	   bcl_ch3_stock_reduce_scatter
 #define MPID_Reduce_scatter_block  bcl_ch3_stock_reduce_scatter_block
 #define MPID_Scan		   bcl_ch3_stock_scan
 #define MPID_Exscan		   bcl_ch3_stock_exscan
@@ -56,6 +57,7 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #define MPID_Ibcast		   bcl_ch3_stock_ibcast
 #define MPID_Ireduce		   bcl_ch3_stock_ireduce
 #define MPID_Iallreduce		   bcl_ch3_stock_iallreduce
+#define MPID_Ireduce_scatter	   bcl_ch3_stock_ireduce_scatter
 #define MPID_Ireduce_scatter_block bcl_ch3_stock_ireduce_scatter_block
 #define MPID_Iscan		   bcl_ch3_stock_iscan
 #define MPID_Iexscan		   bcl_ch3_stock_iexscan
@@ -77,6 +79,7 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #undef MPID_Allgather
 #undef MPID_Alltoall
 #undef MPID_Alltoallv
+#undef MPID_Reduce_scatter
 #undef MPID_Reduce_scatter_block
 #undef MPID_Scan
 #undef MPID_Exscan
@@ -87,6 +90,7 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #undef MPID_Ibcast
 #undef MPID_Ireduce
 #undef MPID_Iallreduce
+#undef MPID_Ireduce_scatter
 #undef MPID_Ireduce_scatter_block
 #undef MPID_Iscan
 #undef MPID_Iexscan

@@ -221,6 +221,19 @@ REDUCTION(reduce_scatter_block, reduce_scatter)
 REDUCTION(scan, scan)
 REDUCTION(exscan, exscan)
 
+/* A count of MPI and a count of the library have the same representation. */
+int bcl_ch3_reduce_scatter(const void *send, void *receive,
+			   const MPI_Aint *counts, MPI_Datatype type, MPI_Op op,
+			   MPIR_Comm *comm)
+{
+	struct bcl_adi_request *request;
+	struct bcl_ch3_reduction room;
+
+	return RUN(reduce_scatterv, comm->dev.ch.team,
+		   send == MPI_IN_PLACE ? BCL_IN_PLACE : send, receive,
+		   (const size_t *)counts, bcl_ch3_reduction(&room, op, type));
+}
+
 /* ---- blocks ----------------------------------------------------------------
  */
 

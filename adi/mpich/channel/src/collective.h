@@ -61,7 +61,8 @@ void bcl_ch3_blocks_free(struct bcl_ch3_blocks *blocks);
 struct bcl_ch3_exchange {
 	struct bcl_ch3_data out, in;
 	struct bcl_ch3_blocks outs, ins;
-	size_t length; /* bytes of a block, or of a message */
+	size_t length;	/* bytes of a block, or of a message */
+	size_t *counts; /* elements for each rank, of a reduction; or NULL */
 };
 
 /*
@@ -112,6 +113,10 @@ int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
 			     MPI_Datatype send_type, void *receive,
 			     MPI_Aint receive_count, MPI_Datatype receive_type,
 			     int root, const MPIR_Comm *comm);
+/* Copies the counts of a reduction that scatters its result.
+ * bcl_ch3_exchange_finish() is due, also after an error. */
+int bcl_ch3_exchange_count(struct bcl_ch3_exchange *exchange,
+			   const MPI_Aint *counts, const MPIR_Comm *comm);
 /* The operation is over, or was not started: unpacks what was received unless
  * `mpi_errno` is an error, and frees all copies. Returns the first error. */
 int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange,

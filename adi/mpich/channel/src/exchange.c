@@ -149,6 +149,18 @@ int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
 	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(&exchange->outs, n);
 }
 
+int bcl_ch3_exchange_count(struct bcl_ch3_exchange *exchange,
+			   const MPI_Aint *counts, const MPIR_Comm *comm)
+{
+	size_t length = (size_t)comm->local_size * sizeof(*exchange->counts);
+
+	exchange->counts = MPL_malloc(length, MPL_MEM_BUFFER);
+	if (!exchange->counts)
+		return bcl_ch3_error(BCL_ERR_NOMEM);
+	memcpy(exchange->counts, counts, length);
+	return MPI_SUCCESS;
+}
+
 int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange,
 			    const MPIR_Comm *comm, int mpi_errno)
 {
@@ -161,5 +173,6 @@ int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange,
 	bcl_ch3_data_free(&exchange->in);
 	bcl_ch3_blocks_free(&exchange->outs);
 	bcl_ch3_blocks_free(&exchange->ins);
+	MPL_free(exchange->counts);
 	return mpi_errno;
 }

@@ -124,6 +124,33 @@ REDUCTION(reduce_scatter_block, reduce_scatter)
 REDUCTION(scan, scan)
 REDUCTION(exscan, exscan)
 
+static enum bcl_status start_reduce_scatterv(struct bcl_ch3_pending *pending)
+{
+	const struct bcl_ch3_exchange *exchange = &pending->exchange;
+
+	return bcl_ireduce_scatterv(pending->own->team, exchange->out.bytes,
+				    exchange->in.bytes, exchange->counts,
+				    pending->reduction, &pending->call);
+}
+
+int MPID_Ireduce_scatter(const void *send, void *receive,
+			 const MPI_Aint *counts, MPI_Datatype type, MPI_Op op,
+			 MPIR_Comm *comm, MPIR_Request **request)
+{
+	struct bcl_ch3_pending *pending;
+	int mpi_errno = MPI_SUCCESS;
+
+	if (!bcl_ch3_own(comm) || !bcl_ch3_reduces(type))
+		return bcl_ch3_stock_ireduce_scatter(send, receive, counts,
+						     type, op, comm, request);
+	pending = new_reduction(comm, start_reduce_scatterv, send, receive, 0,
+				type, op);
+	if (pending)
+		mpi_errno = bcl_ch3_exchange_count(&pending->exchange, counts,
+						   comm);
+	return bcl_ch3_pending_submit(pending, mpi_errno, request);
+}
+
 /* ---- blocks ----------------------------------------------------------------
  */
 
