@@ -364,7 +364,6 @@ static void reductions(MPI_Comm comm)
 	check(least.value == 0 && least.where == size / 2, "minloc");
 	MPI_Allreduce(&x, &sum, 1, MPI_LONG_DOUBLE, MPI_SUM, comm);
 	check(sum == size * size / 2.0L, "long double");
-	/* a type that the library's builtin reductions are not asked for */
 	MPI_Allreduce(shorts, total, 2, MPI_SHORT, MPI_SUM, comm);
 	check(total[0] == size * (size - 1) / 2 && total[1] == -size, "short");
 	MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &n, &n, 1, MPI_INT, MPI_SUM, 0,

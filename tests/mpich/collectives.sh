@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Collective operations over teams, of MPICH on ch3:bcl: collectives.c and
-# nonblocking.c tell more. Each that there is is used, unless one rank is without.
+# Collective operations over teams, of MPICH on ch3:bcl: collectives.c,
+# nonblocking.c and reductions.c tell more. Each that there is is used, unless one
+# rank is without.
 set -euo pipefail
 # shellcheck source=tests/mpich/program.sh
 . "${abs_top_srcdir:?}/tests/mpich/program.sh"
-for program in collectives nonblocking; do
-	mpicc -o "$dir/$program" "$abs_top_srcdir/tests/mpich/$program.c"
+for program in collectives nonblocking reductions; do
+	mpicc -o "$dir/$program" "$abs_top_srcdir/tests/mpich/$program.c" -lm
 done
 
 # check WHAT PATTERN ARGUMENT...: what rank 0 says of a run
@@ -35,4 +36,9 @@ for program in collectives nonblocking; do
 		-n 3 -env BCL_NODE b "$dir/$program"
 	check "$program, one without" 'ours:' -n 2 "$dir/$program" : \
 		-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES 0 "$dir/$program"
+done
+
+reductions='ours: reduce allreduce reduce_scatter scan exscan reduce_scatterv'
+for ranks in 2 5; do
+	check "reductions, $ranks ranks" "$reductions" -n $ranks "$dir/reductions"
 done

@@ -23,8 +23,9 @@ static inline struct bcl_team *bcl_ch3_team(MPIR_Comm *comm)
 						      : comm->dev.ch.team;
 }
 
-/* Returns true if the elements of a type that is not predefined fill their
- * place: a vector of them is contiguous bytes, without gaps. */
+/* Returns true if the elements of a type that MPICH describes fill their place:
+ * a vector of them is contiguous bytes, without gaps. Padding in a pair of MPI,
+ * such as MPI_DOUBLE_INT, is no gap: C copies it with the struct. */
 int bcl_ch3_is_dense(MPI_Datatype type);
 
 /* Returns true if the team reduces elements of this type. All ranks give the
