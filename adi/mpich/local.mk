@@ -17,4 +17,4 @@ EXTRA_DIST += %D%/graft %D%/channel/Makefile.mk %D%/channel/subconfigure.m4 \
 	%D%/channel/src/reduction.c \
 	%D%/channel/src/rendezvous.c %D%/channel/src/send.c \
 	%D%/channel/src/team.c %D%/channel/src/tool.c \
-	%D%/channel/src/window.c
+	%D%/channel/src/wanted.c %D%/channel/src/window.c

@@ -42,3 +42,22 @@ reductions='ours: reduce allreduce reduce_scatter scan exscan reduce_scatterv'
 for ranks in 2 5; do
 	check "reductions, $ranks ranks" "$reductions" -n $ranks "$dir/reductions"
 done
+
+# listed WHAT PATTERN LIST LIST: of two ranks
+listed() {
+	check "$1" "$2" \
+		-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES "$3" "$dir/reductions" : \
+		-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES "$4" "$dir/reductions"
+}
+
+listed 'some operations' 'ours: allreduce scan' scan,allreduce scan,allreduce
+listed 'all but some' 'ours: allreduce reduce_scatter reduce_scatterv' \
+	-reduce,^scan,exscan,-exscan all,-scan,-exscan,^reduce
+listed 'ranks differ' 'ours: allreduce' 1,-exscan allreduce,exscan
+listed 'nothing' 'ours:' reduce,none,-reduce all
+known='all none barrier [a-z_ ]* allgatherv'
+warning="MPIR_CVAR_CH3_BCL_COLLECTIVES: there is no bcats, but $known; "
+warning+='-NAME leaves one out'$'\n'
+listed 'a wrong name' "${warning}ours: scan" -bcats,all,-all,scan bcats,scan
+check 'some operations that do not block' 'ours: broadcast' \
+	-env MPIR_CVAR_CH3_BCL_COLLECTIVES bcast -n 2 "$dir/nonblocking"

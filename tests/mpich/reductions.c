@@ -49,7 +49,6 @@ enum {
 
 /* A type of MPI as the plain loops see it. */
 struct type {
-	const char *name;
 	MPI_Datatype type;
 	unsigned ops; /* that MPI permits */
 	size_t size;  /* bytes from one element to the next */
@@ -195,10 +194,9 @@ static void combine_truth(enum op op, const void *a, void *b)
 	*(bool *)b = op == LAND ? x && y : op == LOR ? x || y : x != y;
 }
 
-#define TYPE(type, ops, size, NAME)                                  \
-	{                                                            \
-#type, type, ops, size, fill_##NAME, combine_##NAME, \
-			equal_##NAME                                 \
+#define TYPE(type, ops, size, NAME)                                        \
+	{                                                                  \
+		type, ops, size, fill_##NAME, combine_##NAME, equal_##NAME \
 	}
 #define OF_C(t, type, NAME) \
 	TYPE(t, ARITHMETIC | ORDER | BITS | TRUTH, sizeof(type), NAME)
@@ -343,8 +341,8 @@ static void check(const struct test *test, const char *what, int n,
 		  const char *expected)
 {
 	const struct type *type = test->type;
-	char *result = test->result;
-	int i = 0;
+	char *result = test->result, name[MPI_MAX_OBJECT_NAME];
+	int i = 0, length;
 
 	while (i < n &&
 	       type->equal(result + i * type->size, expected + i * type->size))
@@ -353,8 +351,9 @@ static void check(const struct test *test, const char *what, int n,
 		memset(result, '?', n * type->size);
 		return;
 	}
-	printf("rank %d: %s of %d %s by %s: element %d\n", rank, what, n,
-	       type->name, ops[test->op].name, i);
+	MPI_Type_get_name(type->type, name, &length);
+	printf("rank %d: %s of %d %s by %s: element %d\n", rank, what, n, name,
+	       ops[test->op].name, i);
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 

@@ -35,6 +35,7 @@ mpi_core_sources += \
 	src/mpid/ch3/channels/bcl/src/send.c \
 	src/mpid/ch3/channels/bcl/src/team.c \
 	src/mpid/ch3/channels/bcl/src/tool.c \
+	src/mpid/ch3/channels/bcl/src/wanted.c \
 	src/mpid/ch3/channels/bcl/src/window.c
 
 endif BUILD_CH3_BCL

@@ -141,7 +141,18 @@ const struct bcl_reduction *bcl_ch3_reduction(struct bcl_ch3_reduction *room,
 /* The error code of MPI for the end of a library's operation. */
 int bcl_ch3_result(enum bcl_status status);
 
+/* ---- wanted.c: bcl_ch3_wanted ---- */
+
+/* Called when MPI_COMM_WORLD is complete. Returns the operations that all
+ * processes want. Collective. */
+unsigned bcl_ch3_wanted_open(void);
+void bcl_ch3_wanted_close(void);
+
 /* ---- team.c: the own team of a communicator ---- */
+
+/* Combines the values of all processes of a communicator by MPICH's own
+ * operation. Collective. Returns false after an error. */
+int bcl_ch3_combine(MPIR_Comm *comm, int *value, MPI_Op op);
 
 /* For operations that do not block (bcl_ch3_icoll.h). */
 struct bcl_ch3_own {
@@ -155,9 +166,10 @@ struct bcl_ch3_own {
 	int kept;	  /* the communicator stays for ever */
 };
 
-/* NULL: operations are MPICH's. The first call makes this rank's part of the
+/* NULL: the operation is MPICH's. The first call makes this rank's part of the
  * team. */
-struct bcl_ch3_own *bcl_ch3_own(MPIR_Comm *comm);
+struct bcl_ch3_own *bcl_ch3_own(MPIR_Comm *comm,
+				enum bcl_ch3_operation operation);
 
 /* ---- pending.c: operations that do not block ---- */
 
