@@ -105,6 +105,43 @@ static void exchange(MPI_Comm comm)
 	free(in);
 }
 
+/* Every rank describes each block in its own way. */
+static void various_types(MPI_Comm comm, int in_place)
+{
+	size_t length = (size_t)size * 2 * N * sizeof(int);
+	int *out = malloc(length), *in = malloc(length), i, k;
+	int counts[2][RANKS_MAX], at[RANKS_MAX], step[2];
+	MPI_Datatype types[2][RANKS_MAX];
+
+	memset(in, 0xff, length);
+	for (i = 0; i < size; i++) {
+		at[i] = i * 2 * N * (int)sizeof(*in);
+		for (k = 0; k < 2; k++) {
+			step[k] = 1 + (rank + 2 * i + k) % 3 / 2;
+			counts[k][i] = step[k] == 2 ? 1 : N;
+			types[k][i] = step[k] == 2 ? every_second : MPI_INT;
+		}
+		for (k = 0; k < N; k++) {
+			out[i * 2 * N + k * step[0]] = value(rank, i, k);
+			if (in_place)
+				in[i * 2 * N + k * step[1]] = value(rank, i, k);
+		}
+	}
+	MPI_Alltoallw(in_place ? MPI_IN_PLACE : out, counts[0], at, types[0],
+		      in, counts[1], at, types[1], comm);
+	for (i = 0; i < size; i++) {
+		step[1] = 1 + (rank + 2 * i + 1) % 3 / 2;
+		for (k = 0; k < N; k++) {
+			const int *x = &in[i * 2 * N + k * step[1]];
+
+			check(*x == value(i, rank, k), "alltoallw");
+			check(step[1] == 1 || x[1] == -1, "alltoallw's gaps");
+		}
+	}
+	free(out);
+	free(in);
+}
+
 /* Rank r has r + 1 blocks of N integers, which lie in the order of ranks, the
  * last first. */
 static void various(MPI_Comm comm, int root, int in_place)
@@ -194,6 +231,7 @@ static void different_types(MPI_Comm comm, int root, int in_place)
 	for (i = 0; i < size; i++)
 		check(holds(&in, i, i, rank), "alltoall");
 	exchange(comm);
+	various_types(comm, in_place);
 	various(comm, root, in_place);
 	free(one.data);
 	free(out.data);
@@ -383,25 +421,22 @@ static void reductions(MPI_Comm comm)
  * that only MPICH's progress engine completes. */
 static void something_under_way(MPI_Comm comm)
 {
-	int out[RANKS_MAX], in[RANKS_MAX], counts[RANKS_MAX], at[RANKS_MAX], i;
-	MPI_Datatype types[RANKS_MAX];
+	int out[RANKS_MAX], in[RANKS_MAX], i;
 	MPI_Request request;
 
-	for (i = 0; i < size; i++) {
+	for (i = 0; i < size; i++)
 		out[i] = value(rank, i, 0);
-		counts[i] = 1;
-		at[i] = i * (int)sizeof(int);
-		types[i] = MPI_INT;
-	}
-	MPI_Ialltoallw(out, counts, at, types, in, counts, at, types, comm,
-		       &request);
+	MPI_Alltoall_init(out, 1, MPI_INT, in, 1, MPI_INT, comm, MPI_INFO_NULL,
+			  &request);
+	MPI_Start(&request);
 	if (rank == 0)
 		MPI_Barrier(comm);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	if (rank)
 		MPI_Barrier(comm);
 	for (i = 0; i < size; i++)
-		check(in[i] == value(i, rank, 0), "ialltoallw");
+		check(in[i] == value(i, rank, 0), "a persistent alltoall");
+	MPI_Request_free(&request);
 }
 
 /* Each rank frees the communicator at once, and waits for no rank. */

@@ -33,6 +33,7 @@ static inline void say_operations(void)
 		"gather",    "scatter",	       "allgather",  "alltoall",
 		"alltoallv", "reduce_scatter", "scan",	     "exscan",
 		"gatherv",   "scatterv",       "allgatherv", "reduce_scatterv",
+		"exchange",
 	};
 	size_t n = sizeof(operations) / sizeof(operations[0]), i;
 	char name[64];

@@ -24,6 +24,7 @@ mpi_core_sources += \
 	src/mpid/ch3/channels/bcl/src/direct.c \
 	src/mpid/ch3/channels/bcl/src/exchange.c \
 	src/mpid/ch3/channels/bcl/src/link.c \
+	src/mpid/ch3/channels/bcl/src/neighbours.c \
 	src/mpid/ch3/channels/bcl/src/node.c \
 	src/mpid/ch3/channels/bcl/src/nonblocking.c \
 	src/mpid/ch3/channels/bcl/src/pending.c \

@@ -27,6 +27,12 @@ enum bcl_ch3_operation {
 	BCL_CH3_GATHERV,
 	BCL_CH3_SCATTERV,
 	BCL_CH3_ALLGATHERV,
+	BCL_CH3_ALLTOALLW,
+	BCL_CH3_NEIGHBOR_ALLGATHER,
+	BCL_CH3_NEIGHBOR_ALLGATHERV,
+	BCL_CH3_NEIGHBOR_ALLTOALL,
+	BCL_CH3_NEIGHBOR_ALLTOALLV,
+	BCL_CH3_NEIGHBOR_ALLTOALLW,
 	BCL_CH3_OPERATIONS
 };
 
@@ -94,6 +100,12 @@ int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
 		      const MPI_Aint *receive_counts,
 		      const MPI_Aint *receive_displacements,
 		      MPI_Datatype receive_type, MPIR_Comm *comm);
+int bcl_ch3_alltoallw(const void *send, const MPI_Aint *send_counts,
+		      const MPI_Aint *send_displacements,
+		      const MPI_Datatype *send_types, void *receive,
+		      const MPI_Aint *receive_counts,
+		      const MPI_Aint *receive_displacements,
+		      const MPI_Datatype *receive_types, MPIR_Comm *comm);
 int bcl_ch3_reduce_scatter_block(const void *send, void *receive,
 				 MPI_Aint count, MPI_Datatype type, MPI_Op op,
 				 MPIR_Comm *comm);
@@ -118,6 +130,33 @@ int bcl_ch3_allgatherv(const void *send, MPI_Aint send_count,
 		       const MPI_Aint *receive_counts,
 		       const MPI_Aint *receive_displacements,
 		       MPI_Datatype receive_type, MPIR_Comm *comm);
+
+/* neighbours.c */
+int MPID_Neighbor_allgather(const void *send, MPI_Aint send_count,
+			    MPI_Datatype send_type, void *receive,
+			    MPI_Aint receive_count, MPI_Datatype receive_type,
+			    MPIR_Comm *comm);
+int MPID_Neighbor_allgatherv(const void *send, MPI_Aint send_count,
+			     MPI_Datatype send_type, void *receive,
+			     const MPI_Aint *receive_counts,
+			     const MPI_Aint *receive_displacements,
+			     MPI_Datatype receive_type, MPIR_Comm *comm);
+int MPID_Neighbor_alltoall(const void *send, MPI_Aint send_count,
+			   MPI_Datatype send_type, void *receive,
+			   MPI_Aint receive_count, MPI_Datatype receive_type,
+			   MPIR_Comm *comm);
+int MPID_Neighbor_alltoallv(const void *send, const MPI_Aint *send_counts,
+			    const MPI_Aint *send_displacements,
+			    MPI_Datatype send_type, void *receive,
+			    const MPI_Aint *receive_counts,
+			    const MPI_Aint *receive_displacements,
+			    MPI_Datatype receive_type, MPIR_Comm *comm);
+int MPID_Neighbor_alltoallw(const void *send, const MPI_Aint *send_counts,
+			    const MPI_Aint *send_displacements,
+			    const MPI_Datatype *send_types, void *receive,
+			    const MPI_Aint *receive_counts,
+			    const MPI_Aint *receive_displacements,
+			    const MPI_Datatype *receive_types, MPIR_Comm *comm);
 
 static inline int MPID_Barrier(MPIR_Comm *comm, MPIR_Errflag_t *errflag)
 {
@@ -227,6 +266,25 @@ static inline int MPID_Alltoallv(const void *send, const MPI_Aint *send_counts,
 	return bcl_ch3_stock_alltoallv(send, send_counts, send_displacements,
 				       send_type, receive, receive_counts,
 				       receive_displacements, receive_type,
+				       comm, errflag);
+}
+
+static inline int MPID_Alltoallw(const void *send, const MPI_Aint *send_counts,
+				 const MPI_Aint *send_displacements,
+				 const MPI_Datatype *send_types, void *receive,
+				 const MPI_Aint *receive_counts,
+				 const MPI_Aint *receive_displacements,
+				 const MPI_Datatype *receive_types,
+				 MPIR_Comm *comm, MPIR_Errflag_t *errflag)
+{
+	if (bcl_ch3_team(comm, BCL_CH3_ALLTOALLW))
+		return bcl_ch3_alltoallw(send, send_counts, send_displacements,
+					 send_types, receive, receive_counts,
+					 receive_displacements, receive_types,
+					 comm);
+	return bcl_ch3_stock_alltoallw(send, send_counts, send_displacements,
+				       send_types, receive, receive_counts,
+				       receive_displacements, receive_types,
 				       comm, errflag);
 }
 

@@ -312,6 +312,32 @@ int MPID_Ialltoallv(const void *send, const MPI_Aint *send_counts,
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
 }
 
+int MPID_Ialltoallw(const void *send, const MPI_Aint *send_counts,
+		    const MPI_Aint *send_displacements,
+		    const MPI_Datatype *send_types, void *receive,
+		    const MPI_Aint *receive_counts,
+		    const MPI_Aint *receive_displacements,
+		    const MPI_Datatype *receive_types, MPIR_Comm *comm,
+		    MPIR_Request **request)
+{
+	struct bcl_ch3_pending *pending;
+	int mpi_errno = MPI_SUCCESS;
+
+	if (!bcl_ch3_own(comm, BCL_CH3_ALLTOALLW))
+		return bcl_ch3_stock_ialltoallw(
+			send, send_counts, send_displacements, send_types,
+			receive, receive_counts, receive_displacements,
+			receive_types, comm, request);
+	pending = bcl_ch3_pending_new(comm, start_alltoallv);
+	if (pending) {
+		mpi_errno = bcl_ch3_prepare_alltoallw(
+			&pending->exchange, send, send_counts,
+			send_displacements, send_types, receive, receive_counts,
+			receive_displacements, receive_types, comm);
+	}
+	return bcl_ch3_pending_submit(pending, mpi_errno, request);
+}
+
 static enum bcl_status start_gatherv(struct bcl_ch3_pending *pending)
 {
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;

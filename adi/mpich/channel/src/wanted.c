@@ -29,7 +29,9 @@ cvars:
         job in which a process has MPI_THREAD_MULTIPLE does without BCL's. The
         names are barrier, bcast, reduce, allreduce, gather, scatter,
         allgather, alltoall, alltoallv, reduce_scatter, reduce_scatter_block,
-        scan, exscan, gatherv, scatterv and allgatherv.
+        scan, exscan, gatherv, scatterv, allgatherv, alltoallw,
+        neighbor_allgather, neighbor_allgatherv, neighbor_alltoall,
+        neighbor_alltoallv and neighbor_alltoallw.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -60,6 +62,12 @@ static const char *const names[BCL_CH3_OPERATIONS] = {
 	[BCL_CH3_GATHERV] = "gatherv",
 	[BCL_CH3_SCATTERV] = "scatterv",
 	[BCL_CH3_ALLGATHERV] = "allgatherv",
+	[BCL_CH3_ALLTOALLW] = "alltoallw",
+	[BCL_CH3_NEIGHBOR_ALLGATHER] = "neighbor_allgather",
+	[BCL_CH3_NEIGHBOR_ALLGATHERV] = "neighbor_allgatherv",
+	[BCL_CH3_NEIGHBOR_ALLTOALL] = "neighbor_alltoall",
+	[BCL_CH3_NEIGHBOR_ALLTOALLV] = "neighbor_alltoallv",
+	[BCL_CH3_NEIGHBOR_ALLTOALLW] = "neighbor_alltoallw",
 };
 
 static int is_either(const char *name, const char *one, const char *other)
