@@ -11,10 +11,10 @@ EXTRA_DIST += %D%/graft %D%/channel/Makefile.mk %D%/channel/subconfigure.m4 \
 	%D%/channel/src/data.c %D%/channel/src/direct.c \
 	%D%/channel/src/channel.h %D%/channel/src/errnames.txt \
 	%D%/channel/src/exchange.c %D%/channel/src/link.c \
-	%D%/channel/src/node.c %D%/channel/src/nonblocking.c \
+	%D%/channel/src/neighbours.c %D%/channel/src/node.c %D%/channel/src/nonblocking.c \
 	%D%/channel/src/pending.c %D%/channel/src/port.c \
 	%D%/channel/src/progress.c %D%/channel/src/receive.c \
 	%D%/channel/src/reduction.c \
 	%D%/channel/src/rendezvous.c %D%/channel/src/send.c \
 	%D%/channel/src/team.c %D%/channel/src/tool.c \
-	%D%/channel/src/window.c
+	%D%/channel/src/wanted.c %D%/channel/src/window.c

@@ -105,6 +105,43 @@ static void exchange(MPI_Comm comm)
 	free(in);
 }
 
+/* Every rank describes each block in its own way. */
+static void various_types(MPI_Comm comm, int in_place)
+{
+	size_t length = (size_t)size * 2 * N * sizeof(int);
+	int *out = malloc(length), *in = malloc(length), i, k;
+	int counts[2][RANKS_MAX], at[RANKS_MAX], step[2];
+	MPI_Datatype types[2][RANKS_MAX];
+
+	memset(in, 0xff, length);
+	for (i = 0; i < size; i++) {
+		at[i] = i * 2 * N * (int)sizeof(*in);
+		for (k = 0; k < 2; k++) {
+			step[k] = 1 + (rank + 2 * i + k) % 3 / 2;
+			counts[k][i] = step[k] == 2 ? 1 : N;
+			types[k][i] = step[k] == 2 ? every_second : MPI_INT;
+		}
+		for (k = 0; k < N; k++) {
+			out[i * 2 * N + k * step[0]] = value(rank, i, k);
+			if (in_place)
+				in[i * 2 * N + k * step[1]] = value(rank, i, k);
+		}
+	}
+	MPI_Alltoallw(in_place ? MPI_IN_PLACE : out, counts[0], at, types[0],
+		      in, counts[1], at, types[1], comm);
+	for (i = 0; i < size; i++) {
+		step[1] = 1 + (rank + 2 * i + 1) % 3 / 2;
+		for (k = 0; k < N; k++) {
+			const int *x = &in[i * 2 * N + k * step[1]];
+
+			check(*x == value(i, rank, k), "alltoallw");
+			check(step[1] == 1 || x[1] == -1, "alltoallw's gaps");
+		}
+	}
+	free(out);
+	free(in);
+}
+
 /* Rank r has r + 1 blocks of N integers, which lie in the order of ranks, the
  * last first. */
 static void various(MPI_Comm comm, int root, int in_place)
@@ -194,6 +231,7 @@ static void different_types(MPI_Comm comm, int root, int in_place)
 	for (i = 0; i < size; i++)
 		check(holds(&in, i, i, rank), "alltoall");
 	exchange(comm);
+	various_types(comm, in_place);
 	various(comm, root, in_place);
 	free(one.data);
 	free(out.data);
@@ -240,6 +278,28 @@ static void prefixes(MPI_Comm comm)
 	check(all[0] == mine, "reduce_scatter in place");
 }
 
+/* Rank r gets r elements, so rank 0 gets none. Element i of rank r is r + i. */
+static void unequal_shares(MPI_Comm comm)
+{
+	int all[RANKS_MAX * RANKS_MAX], mine[RANKS_MAX], counts[RANKS_MAX], i;
+	int first = rank * (rank - 1) / 2, ranks = size * (size - 1) / 2;
+
+	for (i = 0; i < size; i++)
+		counts[i] = i;
+	for (i = 0; i < size * size; i++)
+		all[i] = rank + i;
+	MPI_Reduce_scatter(all, rank ? mine : NULL, counts, MPI_INT, MPI_SUM,
+			   comm);
+	MPI_Reduce_scatter(MPI_IN_PLACE, all, counts, MPI_INT, MPI_SUM, comm);
+	for (i = 0; i < rank; i++) {
+		check(mine[i] == ranks + size * (first + i), "unequal shares");
+		check(all[i] == mine[i], "unequal shares in place");
+	}
+	for (i = 0; i < size; i++)
+		counts[i] = 0;
+	MPI_Reduce_scatter(NULL, NULL, counts, MPI_INT, MPI_SUM, comm);
+}
+
 /* The digits of ranks `from` to `to` - 1 in a row. */
 static int is_row(struct number x, int from, int to)
 {
@@ -277,7 +337,7 @@ static void in_order(MPI_Comm comm, int n)
 	struct number *out = malloc((size_t)(n * size) * sizeof(*out));
 	struct number *in = malloc((size_t)(n * size) * sizeof(*in));
 	MPI_Datatype number;
-	int root = size - 1;
+	int root = size - 1, shares[RANKS_MAX], i;
 	MPI_Op op;
 
 	MPI_Type_contiguous(2, MPI_LONG, &number);
@@ -294,6 +354,10 @@ static void in_order(MPI_Comm comm, int n)
 	check(!rank || are_rows(in, n, 0, rank), "exscan in order");
 	MPI_Reduce_scatter_block(out, in, n, number, op, comm);
 	check(are_rows(in, n, 0, size), "reduce_scatter in order");
+	for (i = 0; i < size; i++)
+		shares[i] = i > 1 ? n : 2 * n * i;
+	MPI_Reduce_scatter(out, in, shares, number, op, comm);
+	check(are_rows(in, shares[rank], 0, size), "unequal shares in order");
 	MPI_Allreduce(MPI_IN_PLACE, out, n, number, op, comm);
 	check(are_rows(out, n, 0, size), "allreduce in order, in place");
 	before = counter("bcl_coll_allreduce") - before;
@@ -338,7 +402,6 @@ static void reductions(MPI_Comm comm)
 	check(least.value == 0 && least.where == size / 2, "minloc");
 	MPI_Allreduce(&x, &sum, 1, MPI_LONG_DOUBLE, MPI_SUM, comm);
 	check(sum == size * size / 2.0L, "long double");
-	/* a type that the library's builtin reductions are not asked for */
 	MPI_Allreduce(shorts, total, 2, MPI_SHORT, MPI_SUM, comm);
 	check(total[0] == size * (size - 1) / 2 && total[1] == -size, "short");
 	MPI_Reduce(rank == 0 ? MPI_IN_PLACE : &n, &n, 1, MPI_INT, MPI_SUM, 0,
@@ -347,6 +410,7 @@ static void reductions(MPI_Comm comm)
 	MPI_Allreduce(&odd, &any, 1, MPI_BYTE, MPI_BOR, comm);
 	check(any == 3, "bor");
 	prefixes(comm);
+	unequal_shares(comm);
 
 	in_order(comm, 1);
 	in_order(comm, 3000);
@@ -357,25 +421,22 @@ static void reductions(MPI_Comm comm)
  * that only MPICH's progress engine completes. */
 static void something_under_way(MPI_Comm comm)
 {
-	int out[RANKS_MAX], in[RANKS_MAX], counts[RANKS_MAX], at[RANKS_MAX], i;
-	MPI_Datatype types[RANKS_MAX];
+	int out[RANKS_MAX], in[RANKS_MAX], i;
 	MPI_Request request;
 
-	for (i = 0; i < size; i++) {
+	for (i = 0; i < size; i++)
 		out[i] = value(rank, i, 0);
-		counts[i] = 1;
-		at[i] = i * (int)sizeof(int);
-		types[i] = MPI_INT;
-	}
-	MPI_Ialltoallw(out, counts, at, types, in, counts, at, types, comm,
-		       &request);
+	MPI_Alltoall_init(out, 1, MPI_INT, in, 1, MPI_INT, comm, MPI_INFO_NULL,
+			  &request);
+	MPI_Start(&request);
 	if (rank == 0)
 		MPI_Barrier(comm);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	if (rank)
 		MPI_Barrier(comm);
 	for (i = 0; i < size; i++)
-		check(in[i] == value(i, rank, 0), "ialltoallw");
+		check(in[i] == value(i, rank, 0), "a persistent alltoall");
+	MPI_Request_free(&request);
 }
 
 /* Each rank frees the communicator at once, and waits for no rank. */

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Collective operations over teams, of MPICH on ch3:bcl: collectives.c and
-# nonblocking.c tell more. Each that there is is used, unless one rank is without.
+# Collective operations over teams, of MPICH on ch3:bcl: collectives.c,
+# nonblocking.c and reductions.c tell more. Each that there is is used, unless one
+# rank is without.
 set -euo pipefail
 # shellcheck source=tests/mpich/program.sh
 . "${abs_top_srcdir:?}/tests/mpich/program.sh"
-for program in collectives nonblocking; do
-	mpicc -o "$dir/$program" "$abs_top_srcdir/tests/mpich/$program.c"
+for program in collectives nonblocking reductions; do
+	mpicc -o "$dir/$program" "$abs_top_srcdir/tests/mpich/$program.c" -lm
 done
 
 # check WHAT PATTERN ARGUMENT...: what rank 0 says of a run
@@ -25,8 +26,10 @@ check() {
 
 all='ours: barrier broadcast reduce allreduce gather scatter allgather'
 all+=' alltoall alltoallv reduce_scatter scan exscan'
-all+=' gatherv scatterv allgatherv'
+all+=' gatherv scatterv allgatherv reduce_scatterv'
 for program in collectives nonblocking; do
+	# neighbours exchange
+	[[ $program == collectives ]] || all+=' exchange'
 	for ranks in 2 3 5; do
 		check "$program, $ranks ranks" "$all" -n $ranks "$dir/$program"
 	done
@@ -36,3 +39,27 @@ for program in collectives nonblocking; do
 	check "$program, one without" 'ours:' -n 2 "$dir/$program" : \
 		-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES 0 "$dir/$program"
 done
+
+reductions='ours: reduce allreduce reduce_scatter scan exscan reduce_scatterv'
+for ranks in 2 5; do
+	check "reductions, $ranks ranks" "$reductions" -n $ranks "$dir/reductions"
+done
+
+# listed WHAT PATTERN LIST LIST: of two ranks
+listed() {
+	check "$1" "$2" \
+		-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES "$3" "$dir/reductions" : \
+		-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES "$4" "$dir/reductions"
+}
+
+listed 'some operations' 'ours: allreduce scan' scan,allreduce scan,allreduce
+listed 'all but some' 'ours: allreduce reduce_scatter reduce_scatterv' \
+	-reduce,^scan,exscan,-exscan all,-scan,-exscan,^reduce
+listed 'ranks differ' 'ours: allreduce' 1,-exscan allreduce,exscan
+listed 'nothing' 'ours:' reduce,none,-reduce all
+known='all none barrier [a-z_ ]*'
+warning="MPIR_CVAR_CH3_BCL_COLLECTIVES: there is no bcats, but $known; "
+warning+='-NAME leaves one out'$'\n'
+listed 'a wrong name' "${warning}ours: scan" -bcats,all,-all,scan bcats,scan
+check 'some operations that do not block' 'ours: broadcast' \
+	-env MPIR_CVAR_CH3_BCL_COLLECTIVES bcast -n 2 "$dir/nonblocking"

@@ -32,7 +32,8 @@ static inline void say_operations(void)
 		"barrier",   "broadcast",      "reduce",     "allreduce",
 		"gather",    "scatter",	       "allgather",  "alltoall",
 		"alltoallv", "reduce_scatter", "scan",	     "exscan",
-		"gatherv",   "scatterv",       "allgatherv",
+		"gatherv",   "scatterv",       "allgatherv", "reduce_scatterv",
+		"exchange",
 	};
 	size_t n = sizeof(operations) / sizeof(operations[0]), i;
 	char name[64];

@@ -22,7 +22,7 @@ enum {
 };
 
 static int rank, size, dead;
-static MPI_Comm living;
+static MPI_Comm living, ring;
 static char out[LONG], in[LONG];
 
 static void need(int condition, const char *what)
@@ -101,6 +101,9 @@ static void fail_together(void)
 	check_text(MPI_Barrier(MPI_COMM_WORLD));
 	need(MPI_Bcast(&one, 1, MPI_INT, dead, MPI_COMM_WORLD),
 	     "the dead has broadcast something");
+	error = MPI_Neighbor_alltoall(out, 1, MPI_BYTE, in, 1, MPI_BYTE, ring);
+	if (rank == 0 || rank == dead - 1)
+		check_text(error);
 }
 
 /* Sends may succeed until the rank knows of the loss; then all fail. */
@@ -165,6 +168,7 @@ int main(int argc, char **argv)
 	need(argc == 2, "usage: loss apart|together|silent");
 	dead = size - 1;
 	MPI_Comm_split(MPI_COMM_WORLD, rank == dead, rank, &living);
+	MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){ 1 }, 0, &ring);
 	MPI_Issend(out, 4, MPI_BYTE, rank == dead ? 0 : dead, 4, MPI_COMM_WORLD,
 		   &unmatched);
 	MPI_Barrier(MPI_COMM_WORLD);

@@ -18,7 +18,8 @@ enum {
 	COMMS = 4,
 	MANY = 1500, /* more than a team may have pending */
 	RANKS_MAX = 8,
-	OPERATIONS = 10, /* of exchange() */
+	OPERATIONS = 11, /* of exchange() */
+	DEGREE_MAX = 4 * RANKS_MAX,
 };
 
 static int rank, size;
@@ -74,15 +75,18 @@ static int holds(const struct blocks *b, int at, int from, int to)
 	return 1;
 }
 
+static int block_length(void)
+{
+	return N * (rank % 2 ? 2 : 1) * (int)sizeof(int);
+}
+
 /* The type of a block, which the caller frees. */
 static MPI_Datatype block_type(void)
 {
-	int step = rank % 2 ? 2 : 1;
 	MPI_Datatype vector, type;
 
-	MPI_Type_vector(N, 1, step, MPI_INT, &vector);
-	MPI_Type_create_resized(vector, 0, N * step * (MPI_Aint)sizeof(int),
-				&type);
+	MPI_Type_vector(N, 1, rank % 2 ? 2 : 1, MPI_INT, &vector);
+	MPI_Type_create_resized(vector, 0, block_length(), &type);
 	MPI_Type_commit(&type);
 	MPI_Type_free(&vector);
 	return type;
@@ -90,7 +94,7 @@ static MPI_Datatype block_type(void)
 
 /* The buffers of operations of one communicator. */
 struct exchange {
-	struct blocks one[4], out, in[5];
+	struct blocks one[4], out, in[6];
 	int counts[RANKS_MAX], at[RANKS_MAX], root, in_place;
 	MPI_Request requests[OPERATIONS];
 };
@@ -99,19 +103,21 @@ struct exchange {
  * the arrays may change afterwards. */
 static void start(struct exchange *x, MPI_Comm comm, int root, int in_place)
 {
-	int here = in_place && rank == root, i, n = 0;
-	MPI_Datatype type = block_type();
+	int here = in_place && rank == root, i, n = 0, bytes[RANKS_MAX];
+	MPI_Datatype type = block_type(), types[RANKS_MAX];
 
 	x->root = root;
 	x->in_place = in_place;
 	x->out = blocks(size);
 	for (i = 0; i < 4; i++)
 		x->one[i] = blocks(1);
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < 6; i++)
 		x->in[i] = blocks(size);
 	for (i = 0; i < size; i++) {
 		x->counts[i] = 1;
 		x->at[i] = size - 1 - i;
+		bytes[i] = x->at[i] * block_length();
+		types[i] = type;
 		fill(&x->out, i, rank, i);
 		fill(&x->in[3], i, rank, i);
 	}
@@ -134,6 +140,8 @@ static void start(struct exchange *x, MPI_Comm comm, int root, int in_place)
 		      x->in[3].data, 1, type, comm, &x->requests[n++]);
 	MPI_Ialltoallv(x->out.data, x->counts, x->at, type, x->in[4].data,
 		       x->counts, x->at, type, comm, &x->requests[n++]);
+	MPI_Ialltoallw(x->out.data, x->counts, bytes, types, x->in[5].data,
+		       x->counts, bytes, types, comm, &x->requests[n++]);
 	MPI_Igatherv(x->one[0].data, 1, type, x->in[0].data, x->counts, x->at,
 		     type, (root + 1) % size, comm, &x->requests[n++]);
 	MPI_Iscatterv(x->out.data, x->counts, x->at, type, x->one[2].data, 1,
@@ -167,10 +175,12 @@ static void finish(struct exchange *x)
 		check(holds(&x->in[3], i, i, rank), "ialltoall");
 		check(holds(&x->in[4], size - 1 - i, i, size - 1 - rank),
 		      "ialltoallv");
+		check(holds(&x->in[5], size - 1 - i, i, size - 1 - rank),
+		      "ialltoallw");
 	}
 	for (i = 0; i < 4; i++)
 		free(x->one[i].data);
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < 6; i++)
 		free(x->in[i].data);
 	free(x->out.data);
 }
@@ -207,12 +217,18 @@ static void reductions(MPI_Comm comm, int root)
 {
 	int mine[RANKS_MAX], sum[RANKS_MAX] = { 0 }, block = 0, up_to = 0;
 	int before = -1, any = 0, all = size * (size + 1) / 2, i, done;
+	int share[RANKS_MAX], counts[RANKS_MAX], first = rank * (rank - 1) / 2;
+	int shares[RANKS_MAX * RANKS_MAX];
 	long double real = rank + 0.5L, total = 0;
 	double most = rank;
-	MPI_Request requests[7];
+	MPI_Request requests[8];
 
-	for (i = 0; i < size; i++)
+	for (i = 0; i < size; i++) {
 		mine[i] = rank + 1 + i;
+		counts[i] = i;
+	}
+	for (i = 0; i < size * size; i++)
+		shares[i] = rank + 1 + i;
 	MPI_Ireduce(rank == root ? MPI_IN_PLACE : &most, &most, 1, MPI_DOUBLE,
 		    MPI_MAX, root, comm, &requests[0]);
 	MPI_Iallreduce(mine, sum, size, MPI_INT, MPI_SUM, comm, &requests[1]);
@@ -223,13 +239,18 @@ static void reductions(MPI_Comm comm, int root)
 	MPI_Iallreduce(&real, &total, 1, MPI_LONG_DOUBLE, MPI_SUM, comm,
 		       &requests[5]);
 	MPI_Iallreduce(mine, &any, 1, MPI_INT, MPI_BOR, comm, &requests[6]);
+	MPI_Ireduce_scatter(shares, share, counts, MPI_INT, MPI_SUM, comm,
+			    &requests[7]);
+	memset(counts, 0xff, sizeof(counts));
 	do
-		MPI_Testall(7, requests, &done, MPI_STATUSES_IGNORE);
+		MPI_Testall(8, requests, &done, MPI_STATUSES_IGNORE);
 	while (!done);
 	check(rank != root || most == size - 1, "ireduce in place");
 	for (i = 0; i < size; i++)
 		check(sum[i] == all + size * i, "iallreduce");
 	check(block == all + size * rank, "ireduce_scatter_block");
+	for (i = 0; i < rank; i++)
+		check(share[i] == all + size * (first + i), "ireduce_scatter");
 	check(up_to == (rank + 1) * (rank + 2) / 2, "iscan");
 	check(before == (rank ? rank : -1), "iexscan");
 	check(total == size * size / 2.0L, "iallreduce of long double");
@@ -301,8 +322,8 @@ static void many(void)
 {
 	static int words[MANY];
 	static MPI_Request requests[MANY];
-	MPI_Request barrier;
-	int i, go = 0;
+	int out[RANKS_MAX], counts[RANKS_MAX], in = -1, i, go = 0;
+	MPI_Request share, barrier;
 
 	if (rank > 0)
 		MPI_Recv(&go, 1, MPI_INT, 0, 9, MPI_COMM_WORLD,
@@ -312,10 +333,20 @@ static void many(void)
 		MPI_Iallreduce(MPI_IN_PLACE, &words[i], 1, MPI_INT, MPI_SUM,
 			       MPI_COMM_WORLD, &requests[i]);
 	}
+	for (i = 0; i < size; i++) {
+		out[i] = rank + i;
+		counts[i] = 1;
+	}
+	MPI_Ireduce_scatter(out, &in, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+			    &share);
+	memset(counts, 0xff, sizeof(counts));
 	MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
 	for (i = 1; rank == 0 && i < size; i++)
 		MPI_Send(&go, 1, MPI_INT, i, 9, MPI_COMM_WORLD);
 	MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+	MPI_Wait(&share, MPI_STATUS_IGNORE);
+	check(in == size * (size - 1) / 2 + size * rank,
+	      "a share after many operations");
 	MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
 	for (i = 0; i < MANY; i++)
 		check(words[i] == i * size + size * (size - 1) / 2,
@@ -338,6 +369,167 @@ static void groups(void)
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 		check(sum == members, "iallreduce of a group");
 	}
+}
+
+/* ---- neighbours ---- */
+
+/* Ranks that send to this one, and ranks that it sends to. */
+struct neighbours {
+	int from[DEGREE_MAX], to[DEGREE_MAX], nfrom, nto;
+	int all[RANKS_MAX][DEGREE_MAX]; /* the lists `to` of all ranks */
+};
+
+/* Returns which of a neighbour's blocks is the i-th that comes here: the first
+ * block for us is the first from this neighbour; in an alltoall the last one.
+ */
+static int block_from(const struct neighbours *x, int i, int is_alltoall)
+{
+	int from = is_alltoall ? i + 1 : 0, nth = 0, k;
+
+	for (k = from; k < (is_alltoall ? x->nfrom : i); k++)
+		nth += x->from[k] == x->from[i];
+	for (k = 0; x->all[x->from[i]][k] != rank || nth--; k++)
+		;
+	return k;
+}
+
+/* Block i lies in its order or, if `turned`, the other way round. `same`: a
+ * neighbour has one block for all. */
+static void check_blocks(const struct neighbours *x, const struct blocks *in,
+			 int turned, int same, const char *what)
+{
+	int is_alltoall = !turned && !same, i, at;
+
+	for (i = 0; i < x->nfrom; i++) {
+		at = turned ? x->nfrom - 1 - i : i;
+		if (x->from[i] == MPI_PROC_NULL)
+			check(in->data[at * N * in->step] == -1, what);
+		else
+			check(holds(in, at, x->from[i],
+				    same ? 0 : block_from(x, i, is_alltoall)),
+			      what);
+	}
+	memset(in->data, 0xff, (size_t)(x->nfrom * block_length()));
+}
+
+/* Arguments of MPI for blocks in turned order. */
+struct turned {
+	int counts[DEGREE_MAX], at[DEGREE_MAX];
+	MPI_Aint bytes[DEGREE_MAX];
+	MPI_Datatype types[DEGREE_MAX];
+};
+
+static struct turned turn(int n, MPI_Datatype type)
+{
+	struct turned turned;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		turned.counts[i] = 1;
+		turned.at[i] = n - 1 - i;
+		turned.bytes[i] = turned.at[i] * block_length();
+		turned.types[i] = type;
+	}
+	return turned;
+}
+
+/* The type is freed while operations are pending. MPICH has no right alltoallw
+ * where ranks have different numbers of neighbours in both directions. */
+static void exchange_with(const struct neighbours *x, int has_alltoallw,
+			  MPI_Comm comm)
+{
+	struct blocks out = blocks(DEGREE_MAX), turned = blocks(DEGREE_MAX);
+	struct blocks in[5];
+	MPI_Datatype type = block_type();
+	struct turned to = turn(x->nto, type), from = turn(x->nfrom, type);
+	MPI_Request requests[5] = { [3] = MPI_REQUEST_NULL };
+	int i;
+
+	for (i = 0; i < 5; i++)
+		in[i] = blocks(DEGREE_MAX);
+	for (i = 0; i < x->nto; i++) {
+		fill(&out, i, rank, i);
+		fill(&turned, x->nto - 1 - i, rank, i);
+	}
+	MPI_Neighbor_alltoall(out.data, 1, type, in[0].data, 1, type, comm);
+	check_blocks(x, &in[0], 0, 0, "neighbor_alltoall");
+	MPI_Neighbor_allgatherv(out.data, 1, type, in[0].data, from.counts,
+				from.at, type, comm);
+	check_blocks(x, &in[0], 1, 1, "neighbor_allgatherv");
+	MPI_Ineighbor_alltoall(out.data, 1, type, in[0].data, 1, type, comm,
+			       &requests[0]);
+	MPI_Ineighbor_allgather(out.data, 1, type, in[1].data, 1, type, comm,
+				&requests[1]);
+	MPI_Ineighbor_alltoallv(turned.data, to.counts, to.at, type, in[2].data,
+				from.counts, from.at, type, comm, &requests[2]);
+	if (has_alltoallw)
+		MPI_Ineighbor_alltoallw(turned.data, to.counts, to.bytes,
+					to.types, in[3].data, from.counts,
+					from.bytes, from.types, comm,
+					&requests[3]);
+	MPI_Ineighbor_allgatherv(out.data, 1, type, in[4].data, from.counts,
+				 from.at, type, comm, &requests[4]);
+	MPI_Type_free(&type);
+	MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
+	check_blocks(x, &in[0], 0, 0, "ineighbor_alltoall");
+	check_blocks(x, &in[1], 0, 1, "ineighbor_allgather");
+	check_blocks(x, &in[2], 1, 0, "ineighbor_alltoallv");
+	if (has_alltoallw)
+		check_blocks(x, &in[3], 1, 0, "ineighbor_alltoallw");
+	check_blocks(x, &in[4], 1, 1, "ineighbor_allgatherv");
+	for (i = 0; i < 5; i++)
+		free(in[i].data);
+	free(turned.data);
+	free(out.data);
+}
+
+static void tell(struct neighbours *x)
+{
+	MPI_Allgather(x->to, DEGREE_MAX, MPI_INT, x->all, DEGREE_MAX, MPI_INT,
+		      MPI_COMM_WORLD);
+}
+
+/* A grid of two rows, or of one if the number of ranks is odd. At a border a
+ * rank has no neighbour; around a short ring it has one rank, even itself, as
+ * both neighbours. */
+static void grid(int periodic)
+{
+	const int sides[2] = { 2 - size % 2, size / (2 - size % 2) };
+	const int rings[2] = { periodic, periodic };
+	struct neighbours x = { .nfrom = 4, .nto = 4 };
+	MPI_Comm comm;
+	int i;
+
+	MPI_Cart_create(MPI_COMM_WORLD, 2, sides, rings, 0, &comm);
+	for (i = 0; i < 2; i++)
+		MPI_Cart_shift(comm, i, 1, &x.from[2 * i], &x.from[2 * i + 1]);
+	memcpy(x.to, x.from, sizeof(x.to));
+	tell(&x);
+	exchange_with(&x, 1, comm);
+	MPI_Comm_free(&comm);
+}
+
+/* Rank r sends to r ranks, perhaps to itself, and twice to rank 0. */
+static void graph(void)
+{
+	struct neighbours x = { .nto = 0 };
+	MPI_Comm comm;
+	int r, i;
+
+	for (i = 0; i < rank; i++)
+		x.to[x.nto++] = (rank + 1 + 2 * i) % size;
+	x.to[x.nto++] = 0;
+	x.to[x.nto++] = 0;
+	tell(&x);
+	for (r = size; r-- > 0;)
+		for (i = 0; i < r + 2; i++)
+			if (x.all[r][i] == rank)
+				x.from[x.nfrom++] = r;
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, x.nfrom, x.from,
+				       MPI_UNWEIGHTED, x.nto, x.to,
+				       MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+	exchange_with(&x, 0, comm);
+	MPI_Comm_free(&comm);
 }
 
 int main(int argc, char **argv)
@@ -368,6 +560,9 @@ int main(int argc, char **argv)
 	}
 	MPI_Comm_free(&turned);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	grid(0);
+	grid(1);
+	graph();
 	if (rank == 0)
 		say_operations();
 	MPI_Finalize();

@@ -24,6 +24,7 @@ mpi_core_sources += \
 	src/mpid/ch3/channels/bcl/src/direct.c \
 	src/mpid/ch3/channels/bcl/src/exchange.c \
 	src/mpid/ch3/channels/bcl/src/link.c \
+	src/mpid/ch3/channels/bcl/src/neighbours.c \
 	src/mpid/ch3/channels/bcl/src/node.c \
 	src/mpid/ch3/channels/bcl/src/nonblocking.c \
 	src/mpid/ch3/channels/bcl/src/pending.c \
@@ -35,6 +36,7 @@ mpi_core_sources += \
 	src/mpid/ch3/channels/bcl/src/send.c \
 	src/mpid/ch3/channels/bcl/src/team.c \
 	src/mpid/ch3/channels/bcl/src/tool.c \
+	src/mpid/ch3/channels/bcl/src/wanted.c \
 	src/mpid/ch3/channels/bcl/src/window.c
 
 endif BUILD_CH3_BCL

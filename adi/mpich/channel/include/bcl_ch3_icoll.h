@@ -22,6 +22,9 @@ int MPID_Iallreduce(const void *send, void *receive, MPI_Aint count,
 int MPID_Ireduce_scatter_block(const void *send, void *receive, MPI_Aint count,
 			       MPI_Datatype type, MPI_Op op, MPIR_Comm *comm,
 			       MPIR_Request **request);
+int MPID_Ireduce_scatter(const void *send, void *receive,
+			 const MPI_Aint *counts, MPI_Datatype type, MPI_Op op,
+			 MPIR_Comm *comm, MPIR_Request **request);
 int MPID_Iscan(const void *send, void *receive, MPI_Aint count,
 	       MPI_Datatype type, MPI_Op op, MPIR_Comm *comm,
 	       MPIR_Request **request);
@@ -50,6 +53,13 @@ int MPID_Ialltoallv(const void *send, const MPI_Aint *send_counts,
 		    const MPI_Aint *receive_displacements,
 		    MPI_Datatype receive_type, MPIR_Comm *comm,
 		    MPIR_Request **request);
+int MPID_Ialltoallw(const void *send, const MPI_Aint *send_counts,
+		    const MPI_Aint *send_displacements,
+		    const MPI_Datatype *send_types, void *receive,
+		    const MPI_Aint *receive_counts,
+		    const MPI_Aint *receive_displacements,
+		    const MPI_Datatype *receive_types, MPIR_Comm *comm,
+		    MPIR_Request **request);
 int MPID_Igatherv(const void *send, MPI_Aint send_count, MPI_Datatype send_type,
 		  void *receive, const MPI_Aint *receive_counts,
 		  const MPI_Aint *receive_displacements,
@@ -66,5 +76,33 @@ int MPID_Iallgatherv(const void *send, MPI_Aint send_count,
 		     const MPI_Aint *receive_displacements,
 		     MPI_Datatype receive_type, MPIR_Comm *comm,
 		     MPIR_Request **request);
+int MPID_Ineighbor_allgather(const void *send, MPI_Aint send_count,
+			     MPI_Datatype send_type, void *receive,
+			     MPI_Aint receive_count, MPI_Datatype receive_type,
+			     MPIR_Comm *comm, MPIR_Request **request);
+int MPID_Ineighbor_allgatherv(const void *send, MPI_Aint send_count,
+			      MPI_Datatype send_type, void *receive,
+			      const MPI_Aint *receive_counts,
+			      const MPI_Aint *receive_displacements,
+			      MPI_Datatype receive_type, MPIR_Comm *comm,
+			      MPIR_Request **request);
+int MPID_Ineighbor_alltoall(const void *send, MPI_Aint send_count,
+			    MPI_Datatype send_type, void *receive,
+			    MPI_Aint receive_count, MPI_Datatype receive_type,
+			    MPIR_Comm *comm, MPIR_Request **request);
+int MPID_Ineighbor_alltoallv(const void *send, const MPI_Aint *send_counts,
+			     const MPI_Aint *send_displacements,
+			     MPI_Datatype send_type, void *receive,
+			     const MPI_Aint *receive_counts,
+			     const MPI_Aint *receive_displacements,
+			     MPI_Datatype receive_type, MPIR_Comm *comm,
+			     MPIR_Request **request);
+int MPID_Ineighbor_alltoallw(const void *send, const MPI_Aint *send_counts,
+			     const MPI_Aint *send_displacements,
+			     const MPI_Datatype *send_types, void *receive,
+			     const MPI_Aint *receive_counts,
+			     const MPI_Aint *receive_displacements,
+			     const MPI_Datatype *receive_types, MPIR_Comm *comm,
+			     MPIR_Request **request);
 
 #endif

@@ -46,6 +46,13 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #define MPID_Allgather		   bcl_ch3_stock_allgather
 #define MPID_Alltoall		   bcl_ch3_stock_alltoall
 #define MPID_Alltoallv		   bcl_ch3_stock_alltoallv
+#define MPID_Alltoallw		   bcl_ch3_stock_alltoallw
+#define MPID_Neighbor_allgather	   bcl_ch3_stock_neighbor_allgather
+#define MPID_Neighbor_allgatherv   bcl_ch3_stock_neighbor_allgatherv
+#define MPID_Neighbor_alltoall	   bcl_ch3_stock_neighbor_alltoall
+#define MPID_Neighbor_alltoallv	   bcl_ch3_stock_neighbor_alltoallv
+#define MPID_Neighbor_alltoallw	   bcl_ch3_stock_neighbor_alltoallw
+#define MPID_Reduce_scatter	   bcl_ch3_stock_reduce_scatter
 #define MPID_Reduce_scatter_block  bcl_ch3_stock_reduce_scatter_block
 #define MPID_Scan		   bcl_ch3_stock_scan
 #define MPID_Exscan		   bcl_ch3_stock_exscan
@@ -56,6 +63,7 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #define MPID_Ibcast		   bcl_ch3_stock_ibcast
 #define MPID_Ireduce		   bcl_ch3_stock_ireduce
 #define MPID_Iallreduce		   bcl_ch3_stock_iallreduce
+#define MPID_Ireduce_scatter	   bcl_ch3_stock_ireduce_scatter
 #define MPID_Ireduce_scatter_block bcl_ch3_stock_ireduce_scatter_block
 #define MPID_Iscan		   bcl_ch3_stock_iscan
 #define MPID_Iexscan		   bcl_ch3_stock_iexscan
@@ -64,6 +72,12 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #define MPID_Iallgather		   bcl_ch3_stock_iallgather
 #define MPID_Ialltoall		   bcl_ch3_stock_ialltoall
 #define MPID_Ialltoallv		   bcl_ch3_stock_ialltoallv
+#define MPID_Ialltoallw		   bcl_ch3_stock_ialltoallw
+#define MPID_Ineighbor_allgather   bcl_ch3_stock_ineighbor_allgather
+#define MPID_Ineighbor_allgatherv  bcl_ch3_stock_ineighbor_allgatherv
+#define MPID_Ineighbor_alltoall	   bcl_ch3_stock_ineighbor_alltoall
+#define MPID_Ineighbor_alltoallv   bcl_ch3_stock_ineighbor_alltoallv
+#define MPID_Ineighbor_alltoallw   bcl_ch3_stock_ineighbor_alltoallw
 #define MPID_Igatherv		   bcl_ch3_stock_igatherv
 #define MPID_Iscatterv		   bcl_ch3_stock_iscatterv
 #define MPID_Iallgatherv	   bcl_ch3_stock_iallgatherv
@@ -77,6 +91,13 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #undef MPID_Allgather
 #undef MPID_Alltoall
 #undef MPID_Alltoallv
+#undef MPID_Alltoallw
+#undef MPID_Neighbor_allgather
+#undef MPID_Neighbor_allgatherv
+#undef MPID_Neighbor_alltoall
+#undef MPID_Neighbor_alltoallv
+#undef MPID_Neighbor_alltoallw
+#undef MPID_Reduce_scatter
 #undef MPID_Reduce_scatter_block
 #undef MPID_Scan
 #undef MPID_Exscan
@@ -87,6 +108,7 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #undef MPID_Ibcast
 #undef MPID_Ireduce
 #undef MPID_Iallreduce
+#undef MPID_Ireduce_scatter
 #undef MPID_Ireduce_scatter_block
 #undef MPID_Iscan
 #undef MPID_Iexscan
@@ -95,6 +117,12 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 #undef MPID_Iallgather
 #undef MPID_Ialltoall
 #undef MPID_Ialltoallv
+#undef MPID_Ialltoallw
+#undef MPID_Ineighbor_allgather
+#undef MPID_Ineighbor_allgatherv
+#undef MPID_Ineighbor_alltoall
+#undef MPID_Ineighbor_alltoallv
+#undef MPID_Ineighbor_alltoallw
 #undef MPID_Igatherv
 #undef MPID_Iscatterv
 #undef MPID_Iallgatherv

@@ -1,55 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* One block per rank, of different lengths and anywhere in a buffer, as bytes.
- * See collective.h. */
+/* A list of blocks of different lengths, anywhere in a buffer, as bytes. See
+ * collective.h. */
 #include "collective.h"
 
-/* Returns the least displacement of a block that is not empty. The buffer may
- * be MPI_BOTTOM: only displacements tell where blocks are. */
-static MPI_Aint least_of(const MPI_Aint *counts, const MPI_Aint *displacements,
-			 int n)
+/* The blocks lie in the buffer as they are. The buffer may be MPI_BOTTOM: only
+ * the offsets, which count from the buffer so far, tell where blocks are. */
+static void lie_in_buffer(struct bcl_ch3_blocks *blocks)
 {
-	MPI_Aint least = 0;
+	MPI_Aint least = 0, at;
 	int any = FALSE, i;
 
-	for (i = 0; i < n; i++)
-		if (counts[i] && (!any || displacements[i] < least)) {
-			least = displacements[i];
+	for (i = 0; i < blocks->n; i++) {
+		at = (MPI_Aint)blocks->offsets[i];
+		if (blocks->lengths[i] && (!any || at < least)) {
+			least = at;
 			any = TRUE;
 		}
-	return least;
-}
-
-/* The blocks lie in the buffer as they are. */
-static void lie_in_buffer(struct bcl_ch3_blocks *blocks, const MPI_Aint *counts,
-			  const MPI_Aint *displacements, size_t element,
-			  MPI_Aint true_lb, int n)
-{
-	MPI_Aint least = least_of(counts, displacements, n);
-	int i;
-
-	for (i = 0; i < n; i++) {
-		blocks->lengths[i] = (size_t)counts[i] * element;
-		blocks->offsets[i] =
-			counts[i] ? (size_t)((displacements[i] - least) *
-					     blocks->extent)
-				  : 0;
 	}
-	blocks->bytes = blocks->buffer + true_lb + least * blocks->extent;
+	for (i = 0; i < blocks->n; i++)
+		blocks->offsets[i] -=
+			blocks->lengths[i] ? (size_t)least : blocks->offsets[i];
+	blocks->bytes = blocks->buffer + least;
 }
 
 /* The blocks will lie in the copy one after another. */
-static int lie_in_copy(struct bcl_ch3_blocks *blocks, const MPI_Aint *counts,
-		       const MPI_Aint *displacements, size_t element, int n)
+static int lie_in_copy(struct bcl_ch3_blocks *blocks)
 {
 	size_t total = 0;
 	int i;
 
-	blocks->counts = (MPI_Aint *)(blocks->offsets + n);
-	blocks->displacements = blocks->counts + n;
-	for (i = 0; i < n; i++) {
-		blocks->counts[i] = counts[i];
-		blocks->displacements[i] = displacements[i];
-		blocks->lengths[i] = (size_t)counts[i] * element;
+	for (i = 0; i < blocks->n; i++) {
 		blocks->offsets[i] = total;
 		total += blocks->lengths[i];
 	}
@@ -57,68 +37,96 @@ static int lie_in_copy(struct bcl_ch3_blocks *blocks, const MPI_Aint *counts,
 	return blocks->packed ? MPI_SUCCESS : bcl_ch3_error(BCL_ERR_NOMEM);
 }
 
-_Static_assert(sizeof(MPI_Aint) == sizeof(size_t), "the arrays are one piece");
-
-int bcl_ch3_blocks(struct bcl_ch3_blocks *blocks, const void *buffer,
-		   const MPI_Aint *counts, const MPI_Aint *displacements,
-		   MPI_Datatype type, int n)
+/* Describes a block. Returns true if the block is contiguous. */
+static int describe(struct bcl_ch3_blocks *blocks, int i,
+		    const struct bcl_ch3_list *list)
 {
+	MPI_Datatype type = list->types ? list->types[i] : list->type;
+	MPI_Aint extent = 1, true_lb;
 	MPIR_Datatype *described;
-	size_t element, arrays;
-	MPI_Aint true_lb;
 	int contiguous;
 
-	MPIDI_Datatype_get_info(1, type, contiguous, element, described,
-				true_lb);
+	if (!list->types)
+		MPIR_Datatype_get_extent_macro(type, extent);
+	MPIDI_Datatype_get_info(list->counts[i], type, contiguous,
+				blocks->lengths[i], described, true_lb);
 	(void)described;
-	blocks->type = type;
-	blocks->buffer = (char *)buffer;
-	MPIR_Datatype_get_extent_macro(type, blocks->extent);
-	arrays = contiguous ? 2 : 4;
-	blocks->lengths = MPL_malloc(
-		arrays * (size_t)n * sizeof(*blocks->lengths), MPL_MEM_BUFFER);
+	blocks->types[i] = type;
+	blocks->counts[i] = list->counts[i];
+	blocks->displacements[i] = list->displacements[i] * extent;
+	blocks->offsets[i] = (size_t)(blocks->displacements[i] + true_lb);
+	return contiguous || !blocks->lengths[i];
+}
+
+_Static_assert(sizeof(MPI_Aint) == sizeof(size_t), "the arrays are one piece");
+
+int bcl_ch3_blocks(struct bcl_ch3_blocks *blocks,
+		   const struct bcl_ch3_list *list)
+{
+	size_t n = (size_t)list->n, element;
+	int contiguous = TRUE, i;
+
+	element = 4 * sizeof(*blocks->lengths) + sizeof(*blocks->types);
+	blocks->lengths = MPL_malloc(n * element + 1, MPL_MEM_BUFFER);
 	if (!blocks->lengths)
 		return bcl_ch3_error(BCL_ERR_NOMEM);
 	blocks->offsets = blocks->lengths + n;
+	blocks->counts = (MPI_Aint *)(blocks->offsets + n);
+	blocks->displacements = blocks->counts + n;
+	blocks->types = (MPI_Datatype *)(blocks->displacements + n);
+	blocks->buffer = (char *)list->buffer;
+	blocks->n = list->n;
+	for (i = 0; i < list->n; i++)
+		contiguous &= describe(blocks, i, list);
 	if (!contiguous)
-		return lie_in_copy(blocks, counts, displacements, element, n);
-	lie_in_buffer(blocks, counts, displacements, element, true_lb, n);
+		return lie_in_copy(blocks);
+	lie_in_buffer(blocks);
 	return MPI_SUCCESS;
 }
 
-static void *block_of(const struct bcl_ch3_blocks *blocks, int rank)
+void bcl_ch3_blocks_hold(struct bcl_ch3_blocks *blocks)
 {
-	return blocks->buffer + blocks->displacements[rank] * blocks->extent;
+	int i;
+
+	for (i = 0; i < blocks->n; i++)
+		MPIR_Datatype_add_ref_if_not_builtin(blocks->types[i]);
+	blocks->held = TRUE;
 }
 
-int bcl_ch3_blocks_pack(struct bcl_ch3_blocks *blocks, int n)
+int bcl_ch3_blocks_pack(struct bcl_ch3_blocks *blocks)
 {
 	int i, mpi_errno = MPI_SUCCESS;
 	MPI_Aint packed;
 
-	for (i = 0; blocks->packed && !mpi_errno && i < n; i++)
+	for (i = 0; blocks->packed && !mpi_errno && i < blocks->n; i++)
 		mpi_errno = MPIR_Typerep_pack(
-			block_of(blocks, i), blocks->counts[i], blocks->type, 0,
+			blocks->buffer + blocks->displacements[i],
+			blocks->counts[i], blocks->types[i], 0,
 			blocks->packed + blocks->offsets[i],
 			(MPI_Aint)blocks->lengths[i], &packed);
 	return mpi_errno;
 }
 
-int bcl_ch3_blocks_unpack(const struct bcl_ch3_blocks *blocks, int n)
+int bcl_ch3_blocks_unpack(const struct bcl_ch3_blocks *blocks)
 {
 	int i, mpi_errno = MPI_SUCCESS;
 	MPI_Aint unpacked;
 
-	for (i = 0; blocks->packed && !mpi_errno && i < n; i++)
+	for (i = 0; blocks->packed && !mpi_errno && i < blocks->n; i++)
 		mpi_errno = MPIR_Typerep_unpack(
 			blocks->packed + blocks->offsets[i],
-			(MPI_Aint)blocks->lengths[i], block_of(blocks, i),
-			blocks->counts[i], blocks->type, 0, &unpacked);
+			(MPI_Aint)blocks->lengths[i],
+			blocks->buffer + blocks->displacements[i],
+			blocks->counts[i], blocks->types[i], 0, &unpacked);
 	return mpi_errno;
 }
 
 void bcl_ch3_blocks_free(struct bcl_ch3_blocks *blocks)
 {
+	int i;
+
+	for (i = 0; blocks->held && i < blocks->n; i++)
+		MPIR_Datatype_release_if_not_builtin(blocks->types[i]);
 	MPL_free(blocks->lengths);
 	MPL_free(blocks->packed);
 }

@@ -183,7 +183,7 @@ int bcl_ch3_bcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
 					comm->rank == root ? exchange.out.bytes
 							   : exchange.in.bytes,
 					exchange.length, root);
-	return bcl_ch3_exchange_finish(&exchange, comm, mpi_errno);
+	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
 /* ---- reductions ------------------------------------------------------------
@@ -221,6 +221,19 @@ REDUCTION(reduce_scatter_block, reduce_scatter)
 REDUCTION(scan, scan)
 REDUCTION(exscan, exscan)
 
+/* A count of MPI and a count of the library have the same representation. */
+int bcl_ch3_reduce_scatter(const void *send, void *receive,
+			   const MPI_Aint *counts, MPI_Datatype type, MPI_Op op,
+			   MPIR_Comm *comm)
+{
+	struct bcl_adi_request *request;
+	struct bcl_ch3_reduction room;
+
+	return RUN(reduce_scatterv, comm->dev.ch.team,
+		   send == MPI_IN_PLACE ? BCL_IN_PLACE : send, receive,
+		   (const size_t *)counts, bcl_ch3_reduction(&room, op, type));
+}
+
 /* ---- blocks ----------------------------------------------------------------
  */
 
@@ -239,7 +252,7 @@ int bcl_ch3_gather(const void *send, MPI_Aint send_count,
 		mpi_errno =
 			RUN(gather, comm->dev.ch.team, exchange.out.bytes,
 			    exchange.length, exchange.in.bytes, (unsigned)root);
-	return bcl_ch3_exchange_finish(&exchange, comm, mpi_errno);
+	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
 int bcl_ch3_scatter(const void *send, MPI_Aint send_count,
@@ -257,7 +270,7 @@ int bcl_ch3_scatter(const void *send, MPI_Aint send_count,
 		mpi_errno =
 			RUN(scatter, comm->dev.ch.team, exchange.out.bytes,
 			    exchange.in.bytes, exchange.length, (unsigned)root);
-	return bcl_ch3_exchange_finish(&exchange, comm, mpi_errno);
+	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
 int bcl_ch3_allgather(const void *send, MPI_Aint send_count,
@@ -275,7 +288,7 @@ int bcl_ch3_allgather(const void *send, MPI_Aint send_count,
 		mpi_errno =
 			RUN(allgather, comm->dev.ch.team, exchange.out.bytes,
 			    exchange.length, exchange.in.bytes);
-	return bcl_ch3_exchange_finish(&exchange, comm, mpi_errno);
+	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
 int bcl_ch3_alltoall(const void *send, MPI_Aint send_count,
@@ -292,7 +305,7 @@ int bcl_ch3_alltoall(const void *send, MPI_Aint send_count,
 	if (!mpi_errno)
 		mpi_errno = RUN(alltoall, comm->dev.ch.team, exchange.out.bytes,
 				exchange.in.bytes, exchange.length);
-	return bcl_ch3_exchange_finish(&exchange, comm, mpi_errno);
+	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
 int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
@@ -314,7 +327,29 @@ int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
 				exchange.outs.bytes, exchange.outs.lengths,
 				exchange.outs.offsets, exchange.ins.bytes,
 				exchange.ins.lengths, exchange.ins.offsets);
-	return bcl_ch3_exchange_finish(&exchange, comm, mpi_errno);
+	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+}
+
+int bcl_ch3_alltoallw(const void *send, const MPI_Aint *send_counts,
+		      const MPI_Aint *send_displacements,
+		      const MPI_Datatype *send_types, void *receive,
+		      const MPI_Aint *receive_counts,
+		      const MPI_Aint *receive_displacements,
+		      const MPI_Datatype *receive_types, MPIR_Comm *comm)
+{
+	struct bcl_ch3_exchange exchange = { 0 };
+	struct bcl_adi_request *request;
+	int mpi_errno = bcl_ch3_prepare_alltoallw(
+		&exchange, send, send_counts, send_displacements, send_types,
+		receive, receive_counts, receive_displacements, receive_types,
+		comm);
+
+	if (!mpi_errno)
+		mpi_errno = RUN(alltoallv, comm->dev.ch.team,
+				exchange.outs.bytes, exchange.outs.lengths,
+				exchange.outs.offsets, exchange.ins.bytes,
+				exchange.ins.lengths, exchange.ins.offsets);
+	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
 int bcl_ch3_gatherv(const void *send, MPI_Aint send_count,
@@ -334,7 +369,7 @@ int bcl_ch3_gatherv(const void *send, MPI_Aint send_count,
 				exchange.length, exchange.ins.bytes,
 				exchange.ins.lengths, exchange.ins.offsets,
 				(unsigned)root);
-	return bcl_ch3_exchange_finish(&exchange, comm, mpi_errno);
+	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
 int bcl_ch3_scatterv(const void *send, const MPI_Aint *send_counts,
@@ -353,7 +388,7 @@ int bcl_ch3_scatterv(const void *send, const MPI_Aint *send_counts,
 			RUN(scatterv, comm->dev.ch.team, exchange.outs.bytes,
 			    exchange.outs.lengths, exchange.outs.offsets,
 			    exchange.in.bytes, exchange.length, (unsigned)root);
-	return bcl_ch3_exchange_finish(&exchange, comm, mpi_errno);
+	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
 int bcl_ch3_allgatherv(const void *send, MPI_Aint send_count,
@@ -373,5 +408,5 @@ int bcl_ch3_allgatherv(const void *send, MPI_Aint send_count,
 			RUN(allgatherv, comm->dev.ch.team, exchange.out.bytes,
 			    exchange.length, exchange.ins.bytes,
 			    exchange.ins.lengths, exchange.ins.offsets);
-	return bcl_ch3_exchange_finish(&exchange, comm, mpi_errno);
+	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }

@@ -3,8 +3,8 @@
  * Collective operations over a team. To the library all data is bytes: data.c
  * and blocks.c describe a rank's buffers as bytes, exchange.c prepares both
  * buffers of an operation, and reduction.c gives the library an operator of
- * MPI. collective.c runs the blocking operations, and nonblocking.c starts the
- * others, which pending.c completes.
+ * MPI. collective.c runs the blocking operations. nonblocking.c and
+ * neighbours.c start the others, which pending.c completes.
  */
 #ifndef BCL_CH3_COLLECTIVE_H
 #define BCL_CH3_COLLECTIVE_H
@@ -34,26 +34,39 @@ int bcl_ch3_data_make_room(struct bcl_ch3_data *data);
 int bcl_ch3_data_unpack(const struct bcl_ch3_data *data);
 void bcl_ch3_data_free(struct bcl_ch3_data *data);
 
-/* ---- blocks.c: one block per rank, of different lengths ---- */
+/* ---- blocks.c: a list of blocks of different lengths ---- */
 
-struct bcl_ch3_blocks {
+/* Blocks as MPI describes them. Displacements count extents of the type; or
+ * bytes, if each block has a type of its own. */
+struct bcl_ch3_list {
+	const void *buffer;
+	int n;
+	const MPI_Aint *counts, *displacements;
 	MPI_Datatype type;
-	char *buffer;
-	MPI_Aint extent;
-	size_t *lengths, *offsets;	  /* in bytes */
-	MPI_Aint *counts, *displacements; /* in elements; only with a copy */
-	char *bytes;			  /* in the buffer, or the copy */
-	char *packed;			  /* the copy, or NULL */
+	const MPI_Datatype *types; /* NULL: all have `type` */
 };
 
-/* Describes the blocks of all ranks, and makes an empty copy if one is needed.
- * Keeps no reference to the two arrays. After an error
+struct bcl_ch3_blocks {
+	char *buffer;
+	int n;
+	size_t *lengths, *offsets; /* of bytes */
+	MPI_Aint *counts;	   /* of elements */
+	MPI_Aint *displacements;   /* bytes in the buffer */
+	MPI_Datatype *types;
+	int held;     /* the types cannot be freed */
+	char *bytes;  /* in the buffer, or the copy; or BCL_IN_PLACE */
+	char *packed; /* the copy, or NULL */
+};
+
+/* Describes the blocks of a list, and makes an empty copy if one is needed.
+ * Keeps no reference to the arrays of the list. After an error
  * bcl_ch3_blocks_free() is still due. */
-int bcl_ch3_blocks(struct bcl_ch3_blocks *blocks, const void *buffer,
-		   const MPI_Aint *counts, const MPI_Aint *displacements,
-		   MPI_Datatype type, int n);
-int bcl_ch3_blocks_pack(struct bcl_ch3_blocks *blocks, int n);
-int bcl_ch3_blocks_unpack(const struct bcl_ch3_blocks *blocks, int n);
+int bcl_ch3_blocks(struct bcl_ch3_blocks *blocks,
+		   const struct bcl_ch3_list *list);
+/* The program may free the types; bcl_ch3_blocks_free() lets go of them. */
+void bcl_ch3_blocks_hold(struct bcl_ch3_blocks *blocks);
+int bcl_ch3_blocks_pack(struct bcl_ch3_blocks *blocks);
+int bcl_ch3_blocks_unpack(const struct bcl_ch3_blocks *blocks);
 void bcl_ch3_blocks_free(struct bcl_ch3_blocks *blocks);
 
 /* ---- exchange.c: both sides of an operation ---- */
@@ -61,7 +74,10 @@ void bcl_ch3_blocks_free(struct bcl_ch3_blocks *blocks);
 struct bcl_ch3_exchange {
 	struct bcl_ch3_data out, in;
 	struct bcl_ch3_blocks outs, ins;
-	size_t length; /* bytes of a block, or of a message */
+	size_t length;	/* bytes of a block, or of a message */
+	size_t *counts; /* elements for each rank, of a reduction; or NULL */
+	/* of an exchange with neighbours; lengths[] begins the memory */
+	struct bcl_blocks to, from;
 };
 
 /*
@@ -99,6 +115,18 @@ int bcl_ch3_prepare_alltoallv(struct bcl_ch3_exchange *exchange,
 			      const MPI_Aint *receive_counts,
 			      const MPI_Aint *receive_displacements,
 			      MPI_Datatype receive_type, const MPIR_Comm *comm);
+int bcl_ch3_prepare_alltoallw(struct bcl_ch3_exchange *exchange,
+			      const void *send, const MPI_Aint *send_counts,
+			      const MPI_Aint *send_displacements,
+			      const MPI_Datatype *send_types, void *receive,
+			      const MPI_Aint *receive_counts,
+			      const MPI_Aint *receive_displacements,
+			      const MPI_Datatype *receive_types,
+			      const MPIR_Comm *comm);
+/* Any exchange of blocks. `out` may have the buffer MPI_IN_PLACE. */
+int bcl_ch3_prepare_lists(struct bcl_ch3_exchange *exchange,
+			  const struct bcl_ch3_list *out,
+			  const struct bcl_ch3_list *in);
 /* Gatherv, and allgatherv with any `root` that is the own rank. */
 int bcl_ch3_prepare_gatherv(struct bcl_ch3_exchange *exchange, const void *send,
 			    MPI_Aint send_count, MPI_Datatype send_type,
@@ -112,10 +140,13 @@ int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
 			     MPI_Datatype send_type, void *receive,
 			     MPI_Aint receive_count, MPI_Datatype receive_type,
 			     int root, const MPIR_Comm *comm);
+/* Copies the counts of a reduction that scatters its result.
+ * bcl_ch3_exchange_finish() is due, also after an error. */
+int bcl_ch3_exchange_count(struct bcl_ch3_exchange *exchange,
+			   const MPI_Aint *counts, const MPIR_Comm *comm);
 /* The operation is over, or was not started: unpacks what was received unless
  * `mpi_errno` is an error, and frees all copies. Returns the first error. */
-int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange,
-			    const MPIR_Comm *comm, int mpi_errno);
+int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange, int mpi_errno);
 
 /* ---- reduction.c ---- */
 
@@ -136,7 +167,18 @@ const struct bcl_reduction *bcl_ch3_reduction(struct bcl_ch3_reduction *room,
 /* The error code of MPI for the end of a library's operation. */
 int bcl_ch3_result(enum bcl_status status);
 
+/* ---- wanted.c: bcl_ch3_wanted ---- */
+
+/* Called when MPI_COMM_WORLD is complete. Returns the operations that all
+ * processes want. Collective. */
+unsigned bcl_ch3_wanted_open(void);
+void bcl_ch3_wanted_close(void);
+
 /* ---- team.c: the own team of a communicator ---- */
+
+/* Combines the values of all processes of a communicator by MPICH's own
+ * operation. Collective. Returns false after an error. */
+int bcl_ch3_combine(MPIR_Comm *comm, int *value, MPI_Op op);
 
 /* For operations that do not block (bcl_ch3_icoll.h). */
 struct bcl_ch3_own {
@@ -150,9 +192,10 @@ struct bcl_ch3_own {
 	int kept;	  /* the communicator stays for ever */
 };
 
-/* NULL: operations are MPICH's. The first call makes this rank's part of the
+/* NULL: the operation is MPICH's. The first call makes this rank's part of the
  * team. */
-struct bcl_ch3_own *bcl_ch3_own(MPIR_Comm *comm);
+struct bcl_ch3_own *bcl_ch3_own(MPIR_Comm *comm,
+				enum bcl_ch3_operation operation);
 
 /* ---- pending.c: operations that do not block ---- */
 
@@ -185,5 +228,8 @@ bcl_ch3_pending_new(MPIR_Comm *comm,
  * error is returned, and nothing starts. `pending` NULL: no memory. */
 int bcl_ch3_pending_submit(struct bcl_ch3_pending *pending, int mpi_errno,
 			   MPIR_Request **request);
+/* Waits until an operation is over. Returns its error. `mpi_errno`: of starting
+ * it; after an error there is no request. */
+int bcl_ch3_await(int mpi_errno, MPIR_Request **request);
 
 #endif

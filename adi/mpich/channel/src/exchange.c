@@ -85,6 +85,36 @@ int bcl_ch3_prepare_alltoall(struct bcl_ch3_exchange *exchange,
 		receive, receive_count, receive_type, comm->rank, comm);
 }
 
+int bcl_ch3_prepare_lists(struct bcl_ch3_exchange *exchange,
+			  const struct bcl_ch3_list *out,
+			  const struct bcl_ch3_list *in)
+{
+	int mpi_errno = bcl_ch3_blocks(&exchange->ins, in);
+
+	if (mpi_errno)
+		return mpi_errno;
+	if (out->buffer == MPI_IN_PLACE) {
+		exchange->outs.bytes = BCL_IN_PLACE;
+		return bcl_ch3_blocks_pack(&exchange->ins);
+	}
+	mpi_errno = bcl_ch3_blocks(&exchange->outs, out);
+	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(&exchange->outs);
+}
+
+/* One block for each rank, all of one type. */
+static struct bcl_ch3_list list_of(const void *buffer, const MPI_Aint *counts,
+				   const MPI_Aint *displacements,
+				   MPI_Datatype type, const MPIR_Comm *comm)
+{
+	return (struct bcl_ch3_list){
+		.buffer = buffer,
+		.n = comm->local_size,
+		.counts = counts,
+		.displacements = displacements,
+		.type = type,
+	};
+}
+
 int bcl_ch3_prepare_alltoallv(struct bcl_ch3_exchange *exchange,
 			      const void *send, const MPI_Aint *send_counts,
 			      const MPI_Aint *send_displacements,
@@ -93,19 +123,33 @@ int bcl_ch3_prepare_alltoallv(struct bcl_ch3_exchange *exchange,
 			      const MPI_Aint *receive_displacements,
 			      MPI_Datatype receive_type, const MPIR_Comm *comm)
 {
-	int n = comm->local_size;
-	int mpi_errno = bcl_ch3_blocks(&exchange->ins, receive, receive_counts,
-				       receive_displacements, receive_type, n);
+	const struct bcl_ch3_list out =
+		list_of(send, send_counts, send_displacements, send_type, comm);
+	const struct bcl_ch3_list in =
+		list_of(receive, receive_counts, receive_displacements,
+			receive_type, comm);
 
-	if (mpi_errno)
-		return mpi_errno;
-	if (send == MPI_IN_PLACE) {
-		exchange->outs.bytes = BCL_IN_PLACE;
-		return bcl_ch3_blocks_pack(&exchange->ins, n);
-	}
-	mpi_errno = bcl_ch3_blocks(&exchange->outs, send, send_counts,
-				   send_displacements, send_type, n);
-	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(&exchange->outs, n);
+	return bcl_ch3_prepare_lists(exchange, &out, &in);
+}
+
+int bcl_ch3_prepare_alltoallw(struct bcl_ch3_exchange *exchange,
+			      const void *send, const MPI_Aint *send_counts,
+			      const MPI_Aint *send_displacements,
+			      const MPI_Datatype *send_types, void *receive,
+			      const MPI_Aint *receive_counts,
+			      const MPI_Aint *receive_displacements,
+			      const MPI_Datatype *receive_types,
+			      const MPIR_Comm *comm)
+{
+	struct bcl_ch3_list out = list_of(send, send_counts, send_displacements,
+					  MPI_DATATYPE_NULL, comm);
+	struct bcl_ch3_list in =
+		list_of(receive, receive_counts, receive_displacements,
+			MPI_DATATYPE_NULL, comm);
+
+	out.types = send_types;
+	in.types = receive_types;
+	return bcl_ch3_prepare_lists(exchange, &out, &in);
 }
 
 int bcl_ch3_prepare_gatherv(struct bcl_ch3_exchange *exchange, const void *send,
@@ -115,18 +159,19 @@ int bcl_ch3_prepare_gatherv(struct bcl_ch3_exchange *exchange, const void *send,
 			    MPI_Datatype receive_type, int root,
 			    const MPIR_Comm *comm)
 {
-	int n = comm->local_size, mpi_errno = MPI_SUCCESS;
+	const struct bcl_ch3_list in =
+		list_of(receive, receive_counts, receive_displacements,
+			receive_type, comm);
+	int mpi_errno = MPI_SUCCESS;
 
 	exchange->out = bcl_ch3_data(send, send_count, send_type);
 	exchange->length = exchange->out.length;
 	if (comm->rank == root)
-		mpi_errno =
-			bcl_ch3_blocks(&exchange->ins, receive, receive_counts,
-				       receive_displacements, receive_type, n);
+		mpi_errno = bcl_ch3_blocks(&exchange->ins, &in);
 	if (mpi_errno)
 		return mpi_errno;
 	return exchange->out.bytes == BCL_IN_PLACE
-		       ? bcl_ch3_blocks_pack(&exchange->ins, n)
+		       ? bcl_ch3_blocks_pack(&exchange->ins)
 		       : bcl_ch3_data_pack(&exchange->out);
 }
 
@@ -137,29 +182,43 @@ int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
 			     MPI_Aint receive_count, MPI_Datatype receive_type,
 			     int root, const MPIR_Comm *comm)
 {
-	int n = comm->local_size, mpi_errno;
+	const struct bcl_ch3_list out =
+		list_of(send, send_counts, send_displacements, send_type, comm);
+	int mpi_errno;
 
 	exchange->in = bcl_ch3_data(receive, receive_count, receive_type);
 	exchange->length = exchange->in.length;
 	mpi_errno = bcl_ch3_data_make_room(&exchange->in);
 	if (mpi_errno || comm->rank != root)
 		return mpi_errno;
-	mpi_errno = bcl_ch3_blocks(&exchange->outs, send, send_counts,
-				   send_displacements, send_type, n);
-	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(&exchange->outs, n);
+	mpi_errno = bcl_ch3_blocks(&exchange->outs, &out);
+	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(&exchange->outs);
 }
 
-int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange,
-			    const MPIR_Comm *comm, int mpi_errno)
+int bcl_ch3_exchange_count(struct bcl_ch3_exchange *exchange,
+			   const MPI_Aint *counts, const MPIR_Comm *comm)
+{
+	size_t length = (size_t)comm->local_size * sizeof(*exchange->counts);
+
+	exchange->counts = MPL_malloc(length, MPL_MEM_BUFFER);
+	if (!exchange->counts)
+		return bcl_ch3_error(BCL_ERR_NOMEM);
+	memcpy(exchange->counts, counts, length);
+	return MPI_SUCCESS;
+}
+
+int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange, int mpi_errno)
 {
 	if (!mpi_errno)
 		mpi_errno = bcl_ch3_data_unpack(&exchange->in);
 	if (!mpi_errno)
-		mpi_errno =
-			bcl_ch3_blocks_unpack(&exchange->ins, comm->local_size);
+		mpi_errno = bcl_ch3_blocks_unpack(&exchange->ins);
 	bcl_ch3_data_free(&exchange->out);
 	bcl_ch3_data_free(&exchange->in);
 	bcl_ch3_blocks_free(&exchange->outs);
 	bcl_ch3_blocks_free(&exchange->ins);
+	MPL_free(exchange->counts);
+	MPL_free((void *)exchange->to.lengths);
+	MPL_free((void *)exchange->from.lengths);
 	return mpi_errno;
 }

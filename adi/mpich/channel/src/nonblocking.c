@@ -13,7 +13,7 @@ static enum bcl_status start_barrier(struct bcl_ch3_pending *pending)
 
 int MPID_Ibarrier(MPIR_Comm *comm, MPIR_Request **request)
 {
-	if (!bcl_ch3_own(comm))
+	if (!bcl_ch3_own(comm, BCL_CH3_BARRIER))
 		return bcl_ch3_stock_ibarrier(comm, request);
 	return bcl_ch3_pending_submit(bcl_ch3_pending_new(comm, start_barrier),
 				      MPI_SUCCESS, request);
@@ -36,7 +36,7 @@ int MPID_Ibcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
 	struct bcl_ch3_pending *pending;
 	int mpi_errno = MPI_SUCCESS;
 
-	if (!bcl_ch3_own(comm))
+	if (!bcl_ch3_own(comm, BCL_CH3_BCAST))
 		return bcl_ch3_stock_ibcast(buffer, count, type, root, comm,
 					    request);
 	pending = bcl_ch3_pending_new(comm, start_bcast);
@@ -84,7 +84,7 @@ int MPID_Ireduce(const void *send, void *receive, MPI_Aint count,
 {
 	struct bcl_ch3_pending *pending;
 
-	if (!bcl_ch3_own(comm) || !bcl_ch3_reduces(type))
+	if (!bcl_ch3_own(comm, BCL_CH3_REDUCE) || !bcl_ch3_reduces(type))
 		return bcl_ch3_stock_ireduce(send, receive, count, type, op,
 					     root, comm, request);
 	pending = new_reduction(comm, start_reduce, send, receive, count, type,
@@ -95,7 +95,7 @@ int MPID_Ireduce(const void *send, void *receive, MPI_Aint count,
 }
 
 /* An operation of the library that reduces vectors of all ranks. */
-#define REDUCTION(mpi_name, name)                                              \
+#define REDUCTION(OPERATION, mpi_name, name)                                   \
 	static enum bcl_status start_##name(struct bcl_ch3_pending *pending)   \
 	{                                                                      \
 		const struct bcl_ch3_exchange *exchange = &pending->exchange;  \
@@ -109,7 +109,7 @@ int MPID_Ireduce(const void *send, void *receive, MPI_Aint count,
 			     MPI_Datatype type, MPI_Op op, MPIR_Comm *comm,    \
 			     MPIR_Request **request)                           \
 	{                                                                      \
-		if (!bcl_ch3_own(comm) || !bcl_ch3_reduces(type))              \
+		if (!bcl_ch3_own(comm, OPERATION) || !bcl_ch3_reduces(type))   \
 			return bcl_ch3_stock_i##mpi_name(send, receive, count, \
 							 type, op, comm,       \
 							 request);             \
@@ -119,10 +119,38 @@ int MPID_Ireduce(const void *send, void *receive, MPI_Aint count,
 			MPI_SUCCESS, request);                                 \
 	}
 
-REDUCTION(allreduce, allreduce)
-REDUCTION(reduce_scatter_block, reduce_scatter)
-REDUCTION(scan, scan)
-REDUCTION(exscan, exscan)
+REDUCTION(BCL_CH3_ALLREDUCE, allreduce, allreduce)
+REDUCTION(BCL_CH3_REDUCE_SCATTER_BLOCK, reduce_scatter_block, reduce_scatter)
+REDUCTION(BCL_CH3_SCAN, scan, scan)
+REDUCTION(BCL_CH3_EXSCAN, exscan, exscan)
+
+static enum bcl_status start_reduce_scatterv(struct bcl_ch3_pending *pending)
+{
+	const struct bcl_ch3_exchange *exchange = &pending->exchange;
+
+	return bcl_ireduce_scatterv(pending->own->team, exchange->out.bytes,
+				    exchange->in.bytes, exchange->counts,
+				    pending->reduction, &pending->call);
+}
+
+int MPID_Ireduce_scatter(const void *send, void *receive,
+			 const MPI_Aint *counts, MPI_Datatype type, MPI_Op op,
+			 MPIR_Comm *comm, MPIR_Request **request)
+{
+	struct bcl_ch3_pending *pending;
+	int mpi_errno = MPI_SUCCESS;
+
+	if (!bcl_ch3_own(comm, BCL_CH3_REDUCE_SCATTER) ||
+	    !bcl_ch3_reduces(type))
+		return bcl_ch3_stock_ireduce_scatter(send, receive, counts,
+						     type, op, comm, request);
+	pending = new_reduction(comm, start_reduce_scatterv, send, receive, 0,
+				type, op);
+	if (pending)
+		mpi_errno = bcl_ch3_exchange_count(&pending->exchange, counts,
+						   comm);
+	return bcl_ch3_pending_submit(pending, mpi_errno, request);
+}
 
 /* ---- blocks ----------------------------------------------------------------
  */
@@ -144,7 +172,7 @@ int MPID_Igather(const void *send, MPI_Aint send_count, MPI_Datatype send_type,
 	struct bcl_ch3_pending *pending;
 	int mpi_errno = MPI_SUCCESS;
 
-	if (!bcl_ch3_own(comm))
+	if (!bcl_ch3_own(comm, BCL_CH3_GATHER))
 		return bcl_ch3_stock_igather(send, send_count, send_type,
 					     receive, receive_count,
 					     receive_type, root, comm, request);
@@ -175,7 +203,7 @@ int MPID_Iscatter(const void *send, MPI_Aint send_count, MPI_Datatype send_type,
 	struct bcl_ch3_pending *pending;
 	int mpi_errno = MPI_SUCCESS;
 
-	if (!bcl_ch3_own(comm))
+	if (!bcl_ch3_own(comm, BCL_CH3_SCATTER))
 		return bcl_ch3_stock_iscatter(
 			send, send_count, send_type, receive, receive_count,
 			receive_type, root, comm, request);
@@ -206,7 +234,7 @@ int MPID_Iallgather(const void *send, MPI_Aint send_count,
 	struct bcl_ch3_pending *pending;
 	int mpi_errno = MPI_SUCCESS;
 
-	if (!bcl_ch3_own(comm))
+	if (!bcl_ch3_own(comm, BCL_CH3_ALLGATHER))
 		return bcl_ch3_stock_iallgather(send, send_count, send_type,
 						receive, receive_count,
 						receive_type, comm, request);
@@ -236,7 +264,7 @@ int MPID_Ialltoall(const void *send, MPI_Aint send_count,
 	struct bcl_ch3_pending *pending;
 	int mpi_errno = MPI_SUCCESS;
 
-	if (!bcl_ch3_own(comm))
+	if (!bcl_ch3_own(comm, BCL_CH3_ALLTOALL))
 		return bcl_ch3_stock_ialltoall(send, send_count, send_type,
 					       receive, receive_count,
 					       receive_type, comm, request);
@@ -269,7 +297,7 @@ int MPID_Ialltoallv(const void *send, const MPI_Aint *send_counts,
 	struct bcl_ch3_pending *pending;
 	int mpi_errno = MPI_SUCCESS;
 
-	if (!bcl_ch3_own(comm))
+	if (!bcl_ch3_own(comm, BCL_CH3_ALLTOALLV))
 		return bcl_ch3_stock_ialltoallv(
 			send, send_counts, send_displacements, send_type,
 			receive, receive_counts, receive_displacements,
@@ -280,6 +308,32 @@ int MPID_Ialltoallv(const void *send, const MPI_Aint *send_counts,
 			&pending->exchange, send, send_counts,
 			send_displacements, send_type, receive, receive_counts,
 			receive_displacements, receive_type, comm);
+	}
+	return bcl_ch3_pending_submit(pending, mpi_errno, request);
+}
+
+int MPID_Ialltoallw(const void *send, const MPI_Aint *send_counts,
+		    const MPI_Aint *send_displacements,
+		    const MPI_Datatype *send_types, void *receive,
+		    const MPI_Aint *receive_counts,
+		    const MPI_Aint *receive_displacements,
+		    const MPI_Datatype *receive_types, MPIR_Comm *comm,
+		    MPIR_Request **request)
+{
+	struct bcl_ch3_pending *pending;
+	int mpi_errno = MPI_SUCCESS;
+
+	if (!bcl_ch3_own(comm, BCL_CH3_ALLTOALLW))
+		return bcl_ch3_stock_ialltoallw(
+			send, send_counts, send_displacements, send_types,
+			receive, receive_counts, receive_displacements,
+			receive_types, comm, request);
+	pending = bcl_ch3_pending_new(comm, start_alltoallv);
+	if (pending) {
+		mpi_errno = bcl_ch3_prepare_alltoallw(
+			&pending->exchange, send, send_counts,
+			send_displacements, send_types, receive, receive_counts,
+			receive_displacements, receive_types, comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
 }
@@ -303,7 +357,7 @@ int MPID_Igatherv(const void *send, MPI_Aint send_count, MPI_Datatype send_type,
 	struct bcl_ch3_pending *pending;
 	int mpi_errno = MPI_SUCCESS;
 
-	if (!bcl_ch3_own(comm))
+	if (!bcl_ch3_own(comm, BCL_CH3_GATHERV))
 		return bcl_ch3_stock_igatherv(
 			send, send_count, send_type, receive, receive_counts,
 			receive_displacements, receive_type, root, comm,
@@ -338,7 +392,7 @@ int MPID_Iscatterv(const void *send, const MPI_Aint *send_counts,
 	struct bcl_ch3_pending *pending;
 	int mpi_errno = MPI_SUCCESS;
 
-	if (!bcl_ch3_own(comm))
+	if (!bcl_ch3_own(comm, BCL_CH3_SCATTERV))
 		return bcl_ch3_stock_iscatterv(
 			send, send_counts, send_displacements, send_type,
 			receive, receive_count, receive_type, root, comm,
@@ -374,7 +428,7 @@ int MPID_Iallgatherv(const void *send, MPI_Aint send_count,
 	struct bcl_ch3_pending *pending;
 	int mpi_errno = MPI_SUCCESS;
 
-	if (!bcl_ch3_own(comm))
+	if (!bcl_ch3_own(comm, BCL_CH3_ALLGATHERV))
 		return bcl_ch3_stock_iallgatherv(
 			send, send_count, send_type, receive, receive_counts,
 			receive_displacements, receive_type, comm, request);

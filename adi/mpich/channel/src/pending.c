@@ -33,12 +33,12 @@ bcl_ch3_pending_new(MPIR_Comm *comm,
  * needs. */
 static void hold_handles(struct bcl_ch3_pending *pending)
 {
-	const struct bcl_ch3_exchange *exchange = &pending->exchange;
+	struct bcl_ch3_exchange *exchange = &pending->exchange;
 
 	if (exchange->in.packed)
 		pending->type = exchange->in.type;
 	if (exchange->ins.packed)
-		pending->type = exchange->ins.type;
+		bcl_ch3_blocks_hold(&exchange->ins);
 	if (pending->reduction == &pending->room.reduction) {
 		pending->type = pending->room.type;
 		pending->op = pending->room.op;
@@ -69,8 +69,7 @@ static void keep_lost(struct bcl_ch3_own *own)
 /* Ends an operation. Returns its error. */
 static int end(struct bcl_ch3_pending *pending, int mpi_errno)
 {
-	mpi_errno = bcl_ch3_exchange_finish(&pending->exchange, pending->comm,
-					    mpi_errno);
+	mpi_errno = bcl_ch3_exchange_finish(&pending->exchange, mpi_errno);
 	release_handles(pending);
 	MPL_free(pending);
 	return mpi_errno;
@@ -141,6 +140,25 @@ int bcl_ch3_pending_submit(struct bcl_ch3_pending *pending, int mpi_errno,
 	append(pending);
 	*request = pending->request;
 	return MPI_SUCCESS;
+}
+
+/* The operation uses memory of the caller until its end, also after an error of
+ * the progress engine. */
+int bcl_ch3_await(int mpi_errno, MPIR_Request **request)
+{
+	int error;
+
+	if (mpi_errno)
+		return mpi_errno;
+	while (!MPIR_Request_is_complete(*request)) {
+		error = MPID_Wait(*request, MPI_STATUS_IGNORE);
+		if (!mpi_errno)
+			mpi_errno = error;
+	}
+	if (!mpi_errno)
+		mpi_errno = (*request)->status.MPI_ERROR;
+	MPIR_Request_free(*request);
+	return mpi_errno;
 }
 
 /* Returns the status of an operation that is over. AGAIN: it is not. */

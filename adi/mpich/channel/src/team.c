@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Teams for communicators. The job has a team from the beginning, if all its
- * ranks want one. Another group gets a team with its first collective
- * operation, and all communicators of the group share the team. All ranks of a
- * group decide together, because an operation goes over the team at all ranks
- * or at none.
+ * ranks want an operation over teams. Another group gets a team with its first
+ * collective operation, and all communicators of the group share the team. All
+ * ranks of a group decide together, because an operation goes over the team at
+ * all ranks or at none.
  *
  * A team stays until the end of the job. A communicator may be freed while a
  * member is busy, and to free the team then would keep the other members
@@ -16,29 +16,6 @@
  * the communicator's context id as its id, and freed with the communicator.
  */
 #include "collective.h"
-
-/* MPICH's scripts read the next comment, which needs blanks. */
-/* clang-format off */
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_CH3_BCL_COLLECTIVES
-      category    : CH3
-      type        : boolean
-      default     : true
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        If true, barrier, broadcast, reduction, gather, scatter and all-to-all
-        of communicators within MPI_COMM_WORLD are BCL's, blocking or not. A
-        job that has one rank without it, or with MPI_THREAD_MULTIPLE, does
-        without.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
-/* clang-format on */
 
 enum {
 	TEAMS_MAX = 64, /* teams per process; further groups have none */
@@ -57,16 +34,21 @@ static struct bcl_team *world;
 static struct group *groups, **last = &groups;
 static int nteams;
 
-/* Returns true if `yes` is true at all processes of the communicator.
- * Collective. */
-static int all_agree(MPIR_Comm *comm, int yes)
+int bcl_ch3_combine(MPIR_Comm *comm, int *value, MPI_Op op)
 {
 	MPIR_Errflag_t errflag = MPIR_ERR_NONE;
 	int mpi_errno;
 
-	mpi_errno = MPIR_Allreduce_impl(MPI_IN_PLACE, &yes, 1, MPI_INT, MPI_MIN,
+	mpi_errno = MPIR_Allreduce_impl(MPI_IN_PLACE, value, 1, MPI_INT, op,
 					comm, &errflag);
-	return !mpi_errno && !errflag && yes;
+	return !mpi_errno && !errflag;
+}
+
+/* Returns true if `yes` is true at all processes of the communicator.
+ * Collective. */
+static int all_agree(MPIR_Comm *comm, int yes)
+{
+	return bcl_ch3_combine(comm, &yes, MPI_MIN) && yes;
 }
 
 static MPIDI_VC_t *member(const MPIR_Comm *comm, int rank)
@@ -214,10 +196,13 @@ static struct bcl_ch3_own *make_own(MPIR_Comm *comm)
 	return own;
 }
 
-struct bcl_ch3_own *bcl_ch3_own(MPIR_Comm *comm)
+struct bcl_ch3_own *bcl_ch3_own(MPIR_Comm *comm,
+				enum bcl_ch3_operation operation)
 {
 	static struct bcl_ch3_own none;
 
+	if (!bcl_ch3_wants(operation))
+		return NULL;
 	if (!comm->dev.ch.own)
 		comm->dev.ch.own = may_have_team(comm) && id_of(comm) < OWN_IDS
 					   ? make_own(comm)
@@ -265,12 +250,11 @@ int bcl_ch3_teams_prepare(void)
 
 int bcl_ch3_teams_open(void)
 {
-	int wanted = MPIR_CVAR_CH3_BCL_COLLECTIVES &&
-		     MPIR_ThreadInfo.thread_provided != MPI_THREAD_MULTIPLE;
 	enum bcl_status status;
 
-	if (MPIDI_Process.my_pg->size == 1 ||
-	    !all_agree(MPIR_Process.comm_world, wanted))
+	if (MPIDI_Process.my_pg->size == 1)
+		return MPI_SUCCESS;
+	if (!bcl_ch3_wanted_open())
 		return MPI_SUCCESS;
 	status = bcl_team_world(bcl_ch3_adi, &world);
 	return status ? bcl_ch3_error(status) : MPI_SUCCESS;
@@ -294,4 +278,5 @@ void bcl_ch3_teams_close(void)
 	if (world)
 		bcl_team_free(world);
 	world = NULL;
+	bcl_ch3_wanted_close();
 }
