@@ -153,6 +153,7 @@ static void misuse_lists(struct bcl_team *world)
 		expect(bcl_exchange(world, a, &right, b, wrong[i]) ==
 		       BCL_ERR_ARG);
 	}
+	expect(bcl_exchange(world, a, &far, b, &far) == BCL_ERR_ARG);
 	expect(bcl_exchange(world, BCL_IN_PLACE, &right, b, &right) ==
 	       BCL_ERR_ARG);
 	expect(bcl_exchange(world, a, &right, BCL_IN_PLACE, &right) ==
