@@ -18,14 +18,15 @@
 
 enum {
 	LINE = BCL_NODE_LINE,
-	ALL_CHUNKS = 4 << 20, /* bytes, unless there are very many members */
+	ALL_CHUNKS = 1 << 20, /* bytes, unless there are very many members */
 	PAIR = 32, /* bytes of a flag line if two lines share a cache line */
 	SLOTS = BCL_NODE_SLOTS * sizeof(struct bcl_node_slot), /* of a member */
 };
 
 static size_t chunk_size(unsigned members)
 {
-	size_t chunk = (1 << 20) / (2 * members) / (2 * LINE) * (2 * LINE);
+	size_t chunk = ALL_CHUNKS / (BCL_NODE_CHUNKS_MIN * members) /
+		       (2 * LINE) * (2 * LINE);
 
 	if (chunk > BCL_NODE_CHUNK_MAX)
 		return BCL_NODE_CHUNK_MAX;

@@ -37,7 +37,7 @@ at_most 'times the bound' 3.5 '^ *8 .* \([0-9.]*\)$'
 sed 's/nodes=1024/nodes=128 ranks=4/; s/down=16,8,8 up=16,8/down=16,8 up=16/' \
 	"$clusters/fat-tree-1k.cluster" >"$cluster"
 "$sim" -b 0 -r 1 "$cluster" alltoall 256 >"$output" 2>&1
-at_most 'KB per rank, all to all' 780 \
+at_most 'KB per rank, all to all' 1000 \
 	'^bcl-sim: \([0-9]*\) KB of memory per rank.*'
 
 thin='^thin links .*: \([0-9.]*\) %.* from \([0-9.]*\) to \([0-9.]*\)$'
