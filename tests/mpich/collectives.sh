@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Collective operations over teams, of MPICH on ch3:bcl: collectives.c,
-# nonblocking.c and reductions.c tell more. Each that there is is used, unless one
-# rank is without.
+# nonblocking.c, reductions.c and beside.c tell more. Each that there is is used,
+# unless one rank is without; also by ranks of which one has several threads.
 set -euo pipefail
 # shellcheck source=tests/mpich/program.sh
 . "${abs_top_srcdir:?}/tests/mpich/program.sh"
-for program in collectives nonblocking reductions; do
-	mpicc -o "$dir/$program" "$abs_top_srcdir/tests/mpich/$program.c" -lm
+for program in collectives nonblocking reductions beside; do
+	mpicc -pthread -o "$dir/$program" "$abs_top_srcdir/tests/mpich/$program.c" -lm
 done
 
 # check WHAT PATTERN ARGUMENT...: what rank 0 says of a run
@@ -38,7 +38,15 @@ for program in collectives nonblocking; do
 		-n 3 -env BCL_NODE b "$dir/$program"
 	check "$program, one without" 'ours:' -n 2 "$dir/$program" : \
 		-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES 0 "$dir/$program"
+	check "$program, threads" "$all" -n 2 "$dir/$program" : \
+		-n 1 -env MPIR_CVAR_DEFAULT_THREAD_LEVEL MPI_THREAD_MULTIPLE \
+		"$dir/$program"
 done
+
+beside='ours: barrier broadcast allreduce alltoall'
+check 'threads' "$beside" -n 3 "$dir/beside"
+check 'threads on virtual nodes' "$beside" -n 1 -env BCL_NODE a "$dir/beside" : \
+	-n 2 -env BCL_NODE b "$dir/beside"
 
 reductions='ours: reduce allreduce reduce_scatter scan exscan reduce_scatterv'
 for ranks in 2 5; do

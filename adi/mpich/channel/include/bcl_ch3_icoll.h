@@ -2,7 +2,8 @@
 /*
  * Collective operations that do not block, over a team that only the
  * communicator uses: the operations of a team need one order, and ranks may
- * start operations of different communicators in different orders. Each rank
+ * start operations of different communicators in different orders, as several
+ * threads may start those that block. Each rank
  * makes the rank's part of the team with the communicator's first such
  * operation, without waiting for other ranks. The decision for a team depends
  * on the same facts as for a blocking operation (bcl_ch3_coll.h).

@@ -91,14 +91,35 @@ static int finish_operation(enum bcl_status status,
 	return mpi_errno ? mpi_errno : bcl_ch3_result(status);
 }
 
-/* Runs the library's operation of this name to its end. */
-#define RUN(name, ...)                                                        \
+/* Runs the library's operation of this name to its end, alone. */
+#define RUN_ALONE(name, ...)                                                  \
 	(within = comm,                                                       \
 	 leave_collective(is_busy()                                           \
 				  ? finish_operation(bcl_i##name(__VA_ARGS__, \
 								 &request),   \
 						     &request)                \
 				  : bcl_ch3_result(bcl_##name(__VA_ARGS__))))
+
+/* The same, beside operations of other threads. MPICH's progress engine waits,
+ * because it lets other threads in. */
+#define RUN_BESIDE(name, ...)                                                 \
+	({                                                                    \
+		enum bcl_status status_ = BCL_OK;                             \
+		int error_;                                                   \
+                                                                              \
+		do {                                                          \
+			error_ = bcl_ch3_pending_enter(                       \
+				comm, status_ == BCL_ERR_AGAIN);              \
+			if (!error_)                                          \
+				status_ = bcl_i##name(__VA_ARGS__, &request); \
+		} while (!error_ && status_ == BCL_ERR_AGAIN);                \
+		error_ ? error_                                               \
+		       : bcl_ch3_pending_leave(comm, status_, request);       \
+	})
+
+#define RUN(name, ...)                                   \
+	(bcl_ch3_threads ? RUN_BESIDE(name, __VA_ARGS__) \
+			 : RUN_ALONE(name, __VA_ARGS__))
 
 /* ---- operations ------------------------------------------------------------
  */

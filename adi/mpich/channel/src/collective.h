@@ -169,6 +169,11 @@ int bcl_ch3_result(enum bcl_status status);
 
 /* ---- wanted.c: bcl_ch3_wanted ---- */
 
+/* Some process of the job has MPI_THREAD_MULTIPLE. Its threads may run
+ * operations of different communicators in any order, so each communicator has
+ * a team of its own, also for operations that block. */
+extern int bcl_ch3_threads;
+
 /* Called when MPI_COMM_WORLD is complete. Returns the operations that all
  * processes want. Collective. */
 unsigned bcl_ch3_wanted_open(void);
@@ -231,5 +236,16 @@ int bcl_ch3_pending_submit(struct bcl_ch3_pending *pending, int mpi_errno,
 /* Waits until an operation is over. Returns its error. `mpi_errno`: of starting
  * it; after an error there is no request. */
 int bcl_ch3_await(int mpi_errno, MPIR_Request **request);
+/*
+ * Of an operation that blocks, over the communicator's own team. Other threads
+ * call MPI meanwhile.
+ *  enter()  returns when an operation may start. `refused`: the library has
+ * just refused it, because too many are pending. After an error of the progress
+ * engine no operation starts. leave()  waits until the operation, which the
+ * library has started with this status, is over; returns its error
+ */
+int bcl_ch3_pending_enter(const MPIR_Comm *comm, int refused);
+int bcl_ch3_pending_leave(MPIR_Comm *comm, enum bcl_status status,
+			  struct bcl_adi_request *call);
 
 #endif

@@ -8,6 +8,10 @@
  */
 #include "collective.h"
 
+enum {
+	TURNS = 64, /* of an operation that blocks, without a request */
+};
+
 static struct bcl_ch3_pending *first, **last = &first;
 static unsigned nwaiting; /* not started yet, of all communicators */
 static unsigned round_no; /* of bcl_ch3_pending_progress(); never 0 */
@@ -159,6 +163,52 @@ int bcl_ch3_await(int mpi_errno, MPIR_Request **request)
 		mpi_errno = (*request)->status.MPI_ERROR;
 	MPIR_Request_free(*request);
 	return mpi_errno;
+}
+
+int bcl_ch3_pending_enter(const MPIR_Comm *comm, int refused)
+{
+	int mpi_errno = MPI_SUCCESS;
+
+	while (!mpi_errno && (refused || comm->dev.ch.own->waiting)) {
+		refused = FALSE;
+		mpi_errno = MPID_Progress_test(NULL);
+		MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+	}
+	return mpi_errno;
+}
+
+/* A short operation is over after a few turns of the library's engine, and
+ * needs no request. AGAIN: it is not over, or another thread runs the engine.
+ */
+static enum bcl_status finish_soon(struct bcl_adi_request **call)
+{
+	enum bcl_status status = BCL_ERR_AGAIN;
+	int turns = TURNS;
+
+	while (status == BCL_ERR_AGAIN && turns-- && !bcl_ch3_asleep)
+		status = bcl_adi_test(bcl_ch3_adi, call, NULL);
+	return status;
+}
+
+int bcl_ch3_pending_leave(MPIR_Comm *comm, enum bcl_status status,
+			  struct bcl_adi_request *call)
+{
+	struct bcl_ch3_pending *pending;
+	MPIR_Request *request;
+
+	if (!status && call)
+		status = finish_soon(&call);
+	if (status && status != BCL_ERR_AGAIN)
+		keep_lost(comm->dev.ch.own);
+	if (status != BCL_ERR_AGAIN)
+		return bcl_ch3_result(status);
+	pending = bcl_ch3_pending_new(comm, NULL);
+	MPIR_Assert(pending); /* the operation uses memory of the caller */
+	pending->started = TRUE;
+	pending->call = call;
+	append(pending);
+	request = pending->request;
+	return bcl_ch3_await(MPI_SUCCESS, &request);
 }
 
 /* Returns the status of an operation that is over. AGAIN: it is not. */

@@ -12,8 +12,9 @@
  * number of communicators.
  *
  * Operations that do not block need a team of the communicator's own
- * (bcl_ch3_icoll.h). Such a team is derived from the job's, with the number in
- * the communicator's context id as its id, and freed with the communicator.
+ * (bcl_ch3_icoll.h). Where several threads call, all operations need it. Such a
+ * team is derived from the job's, with the number in the communicator's context
+ * id as its id, and freed with the communicator.
  */
 #include "collective.h"
 
@@ -145,24 +146,22 @@ static int may_have_team(const MPIR_Comm *comm)
 	       is_within_job(comm);
 }
 
-struct bcl_team *bcl_ch3_team_make(MPIR_Comm *comm)
+/* The team that all communicators of a group share. Collective. */
+static struct bcl_team *team_of_group(MPIR_Comm *comm)
 {
 	const struct group *known;
 	struct group *group;
 
-	comm->dev.ch.team = NULL;
 	if (!may_have_team(comm))
 		return NULL;
 	group = group_of(comm);
 	known = find_group(group);
 	if (known) {
-		comm->dev.ch.team = known->team;
 		MPL_free(group);
-	} else {
-		group->team = create(comm, group);
-		comm->dev.ch.team = record_group(group);
+		return known->team;
 	}
-	return comm->dev.ch.team;
+	group->team = create(comm, group);
+	return record_group(group);
 }
 
 /* ---- teams of communicators ---- */
@@ -196,18 +195,31 @@ static struct bcl_ch3_own *make_own(MPIR_Comm *comm)
 	return own;
 }
 
-struct bcl_ch3_own *bcl_ch3_own(MPIR_Comm *comm,
-				enum bcl_ch3_operation operation)
+/* Its team is NULL if the communicator has none. */
+static struct bcl_ch3_own *own_of(MPIR_Comm *comm)
 {
 	static struct bcl_ch3_own none;
 
-	if (!bcl_ch3_wants(operation))
-		return NULL;
 	if (!comm->dev.ch.own)
 		comm->dev.ch.own = may_have_team(comm) && id_of(comm) < OWN_IDS
 					   ? make_own(comm)
 					   : &none;
-	return comm->dev.ch.own->team ? comm->dev.ch.own : NULL;
+	return comm->dev.ch.own;
+}
+
+struct bcl_ch3_own *bcl_ch3_own(MPIR_Comm *comm,
+				enum bcl_ch3_operation operation)
+{
+	if (!bcl_ch3_wants(operation) || !own_of(comm)->team)
+		return NULL;
+	return own_of(comm);
+}
+
+struct bcl_team *bcl_ch3_team_make(MPIR_Comm *comm)
+{
+	comm->dev.ch.team =
+		bcl_ch3_threads ? own_of(comm)->team : team_of_group(comm);
+	return comm->dev.ch.team;
 }
 
 static void free_own(struct bcl_ch3_own *own)

@@ -3,7 +3,7 @@
  * Which collective operations go over teams, as a control variable of MPI_T
  * says. The processes of a job agree on the operations in MPI_Init(), because a
  * variable may differ between them: an operation that one process does not want
- * is MPICH's at all processes.
+ * is MPICH's at all processes. They also agree on what threads need.
  */
 #include "collective.h"
 
@@ -25,8 +25,7 @@ cvars:
         for communicators within MPI_COMM_WORLD: all (or 1), none (or 0), or
         names with commas in between, such as bcast,reduce. A name with - or ^
         before it is left out; a list that begins with such a name leaves out
-        of all. An operation is BCL's if all processes of the job want it. A
-        job in which a process has MPI_THREAD_MULTIPLE does without BCL's. The
+        of all. An operation is BCL's if all processes of the job want it. The
         names are barrier, bcast, reduce, allreduce, gather, scatter,
         allgather, alltoall, alltoallv, reduce_scatter, reduce_scatter_block,
         scan, exscan, gatherv, scatterv, allgatherv, alltoallw,
@@ -39,11 +38,14 @@ cvars:
 
 enum {
 	ALL = (1 << BCL_CH3_OPERATIONS) - 1,
-	NAMES_RIGHT = 1 << BCL_CH3_OPERATIONS, /* a bit beside these */
+	/* bits beside these */
+	NAMES_RIGHT = 1 << BCL_CH3_OPERATIONS,
+	ONE_THREAD = 2 << BCL_CH3_OPERATIONS,
 	WORD_MAX = 32,
 };
 
 unsigned bcl_ch3_wanted;
+int bcl_ch3_threads;
 
 static const char *const names[BCL_CH3_OPERATIONS] = {
 	[BCL_CH3_BARRIER] = "barrier",
@@ -141,14 +143,15 @@ unsigned bcl_ch3_wanted_open(void)
 	char wrong[WORD_MAX];
 	int bits = read_list(MPIR_CVAR_CH3_BCL_COLLECTIVES, wrong);
 
-	if (MPIR_ThreadInfo.thread_provided == MPI_THREAD_MULTIPLE)
-		bits = 0;
+	if (MPIR_ThreadInfo.thread_provided != MPI_THREAD_MULTIPLE)
+		bits |= ONE_THREAD;
 	if (!*wrong)
 		bits |= NAMES_RIGHT;
 	if (!bcl_ch3_combine(comm, &bits, MPI_BAND))
 		return 0;
 	if (!(bits & NAMES_RIGHT))
 		warn_once(comm, wrong);
+	bcl_ch3_threads = !(bits & ONE_THREAD);
 	bcl_ch3_wanted = (unsigned)bits & ALL;
 	return bcl_ch3_wanted;
 }
