@@ -85,14 +85,21 @@ enum bcl_status bcl_call_run_long(struct bcl_team *team,
  * Returns the team's status. Lock held. */
 enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op);
 
+/* True if each member gives lengths of its own, of which not all members
+ * know. */
+static inline bool bcl_call_differs(const struct bcl_call *call)
+{
+	return call->operation == BCL_OPERATION_ALLTOALLV ||
+	       call->operation == BCL_OPERATION_GATHERV ||
+	       call->operation == BCL_OPERATION_SCATTERV ||
+	       call->operation == BCL_OPERATION_EXCHANGE;
+}
+
 /* True if the call has data to move, or members wait for one another. */
 static inline bool bcl_call_moves(const struct bcl_call *call)
 {
 	return call->length || call->operation == BCL_OPERATION_BARRIER ||
-	       call->operation == BCL_OPERATION_ALLTOALLV ||
-	       call->operation == BCL_OPERATION_GATHERV ||
-	       call->operation == BCL_OPERATION_SCATTERV ||
-	       call->operation == BCL_OPERATION_EXCHANGE;
+	       bcl_call_differs(call);
 }
 
 /* True if there is nothing to do. */

@@ -65,13 +65,19 @@ static inline unsigned long long bcl_calls_length(uint64_t call)
 /* The name of the operation; "something" if it is none. */
 const char *bcl_calls_name(uint64_t call);
 
+/* A hash of earlier values and of this one. */
+static inline uint64_t bcl_calls_hash(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> BCL_CALLS_TRACE;
+}
+
 static inline void bcl_calls_note(struct bcl_calls *calls, unsigned sequence,
 				  uint64_t call)
 {
 	unsigned i = sequence % BCL_CALLS_KEPT;
 
-	calls->last = (calls->last ^ call) * UINT64_C(0x9e3779b97f4a7c15);
-	calls->last ^= calls->last >> BCL_CALLS_TRACE;
+	calls->last = bcl_calls_hash(calls->last, call);
 	calls->call[i] = call;
 	calls->trace[i] = calls->last;
 }

@@ -75,19 +75,13 @@ enum {
 
 /* ---- records ------------------------------------------------------------- */
 
-static uint64_t hash_length(uint64_t hash, uint64_t length)
-{
-	hash = (hash ^ length) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 32;
-}
-
 static uint64_t hash_lengths(const size_t *lengths, unsigned n)
 {
 	uint64_t hash = 0;
 	unsigned i;
 
 	for (i = 0; i < n; i++)
-		hash = hash_length(hash, lengths[i]);
+		hash = bcl_calls_hash(hash, lengths[i]);
 	return hash;
 }
 
@@ -233,7 +227,7 @@ static void add_block(struct parcel *parcel, size_t length)
 {
 	parcel->blocks++;
 	parcel->bytes += length;
-	parcel->lengths = hash_length(parcel->lengths, length);
+	parcel->lengths = bcl_calls_hash(parcel->lengths, length);
 }
 
 static void add_blocks(struct parcel *parcels, const struct bcl_blocks *blocks)
@@ -365,14 +359,6 @@ static void exchange_parcels(struct bcl_schedule *schedule,
 void bcl_check_build(struct bcl_schedule *schedule, const struct bcl_call *call)
 {
 	gather_records(schedule, call);
-	switch (call->operation) {
-	case BCL_OPERATION_ALLTOALLV:
-	case BCL_OPERATION_GATHERV:
-	case BCL_OPERATION_SCATTERV:
-	case BCL_OPERATION_EXCHANGE:
+	if (bcl_call_differs(call))
 		exchange_parcels(schedule, call);
-		break;
-	default:
-		break;
-	}
 }

@@ -60,7 +60,8 @@ static enum bcl_status root(struct bcl_team *team, bool wrong)
 	return bcl_gather(team, out, 8, in, wrong ? team->rank : 0);
 }
 
-static enum bcl_status operator(struct bcl_team *team, bool wrong) {
+static enum bcl_status combination(struct bcl_team *team, bool wrong)
+{
 	return allreduce(team, 2,
 			 bcl_reduction(wrong ? BCL_MAX : BCL_SUM, BCL_INT32));
 }
@@ -186,43 +187,33 @@ static const struct mistake {
 		   "allgather with 8 bytes" },
 	{ root, "rank 1 calls gather with 8 bytes, root 1; rank 0 calls gather "
 		"with 8 bytes, root 0" },
-	{
-		operator,
-		"rank 1 calls allreduce with 8 bytes, maximum of int32 (4 "
-		"bytes); rank 0 calls allreduce with 8 bytes, sum of int32 "
-		"(4 bytes)" },
-		{ type, "sum of uint32 (4 bytes); rank 0 calls allreduce with "
-			"8 bytes, "
-			"sum of float (4 bytes)" },
-		{ operator_of_the_program,
-		  "a commutative operator of the program's "
-		  "type (4 bytes); rank 0 calls allreduce" },
-		{ order,
-		  "rank 1 calls broadcast with 8 bytes, root 0; rank 0 calls "
-		  "barrier with 0 bytes" },
-		{ distance,
-		  "rank 1 calls shift with 8 bytes, distance -1; rank 0 "
-		  "calls shift with 8 bytes, distance 1" },
-		{ blocks_of_all,
-		  "bytes a block on average with other lengths of "
-		  "blocks" },
-		{ counts, "rank 1 calls reduce_scatterv" },
-		{ no_block,
-		  "in alltoallv rank 1 sends 0 bytes in 1 blocks to rank 0, "
-		  "which expects 8 in 1" },
-		{ gathered_block,
-		  "in gatherv rank 1 sends 4 bytes in 1 blocks to rank "
-		  "0, which expects 8 in 1" },
-		{ scattered_block,
-		  "in scatterv rank 0 sends 8 bytes in 1 blocks to "
-		  "rank 1, which expects 12 in 1" },
-		{ listed_blocks,
-		  "in exchange rank 1 sends 8 bytes in 2 blocks to rank "
-		  "0, which expects 8 in 2 of other lengths" },
-		{ in_background, "rank 1 calls broadcast with 12 bytes" },
-		{ persistent,
-		  "rank 1 calls allreduce with 24 bytes, sum of double" },
-	};
+	{ combination,
+	  "rank 1 calls allreduce with 8 bytes, maximum of int32 (4 "
+	  "bytes); rank 0 calls allreduce with 8 bytes, sum of int32 "
+	  "(4 bytes)" },
+	{ type, "sum of uint32 (4 bytes); rank 0 calls allreduce with "
+		"8 bytes, "
+		"sum of float (4 bytes)" },
+	{ operator_of_the_program, "a commutative operator of the program's "
+				   "type (4 bytes); rank 0 calls allreduce" },
+	{ order, "rank 1 calls broadcast with 8 bytes, root 0; rank 0 calls "
+		 "barrier with 0 bytes" },
+	{ distance, "rank 1 calls shift with 8 bytes, distance -1; rank 0 "
+		    "calls shift with 8 bytes, distance 1" },
+	{ blocks_of_all, "bytes a block on average with other lengths of "
+			 "blocks" },
+	{ counts, "rank 1 calls reduce_scatterv" },
+	{ no_block, "in alltoallv rank 1 sends 0 bytes in 1 blocks to rank 0, "
+		    "which expects 8 in 1" },
+	{ gathered_block, "in gatherv rank 1 sends 4 bytes in 1 blocks to rank "
+			  "0, which expects 8 in 1" },
+	{ scattered_block, "in scatterv rank 0 sends 8 bytes in 1 blocks to "
+			   "rank 1, which expects 12 in 1" },
+	{ listed_blocks, "in exchange rank 1 sends 8 bytes in 2 blocks to rank "
+			 "0, which expects 8 in 2 of other lengths" },
+	{ in_background, "rank 1 calls broadcast with 12 bytes" },
+	{ persistent, "rank 1 calls allreduce with 24 bytes, sum of double" },
+};
 
 enum {
 	MISTAKES = sizeof(mistakes) / sizeof(*mistakes),
