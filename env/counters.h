@@ -31,6 +31,7 @@ struct bcl_env;
 	X(core, channel_waits, "channel messages that waited for a post") \
 	X(core, yields, "times a wait or a poll gave the processor away") \
 	X(core, yields_long, "yields after which it was gone for long")   \
+	X(core, moves, "moves to another processor, away from the peer")  \
 	X(core, sleeps, "times a wait slept")                             \
 	X(core, helper_ticks, "times the helper looked for the program")  \
 	X(core, helper_spells, "absences in which the helper stood in")   \

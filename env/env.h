@@ -92,6 +92,9 @@ struct bcl_env {
 	void (*wait)(void *world, int object, uint64_t until);
 	/* Lets other threads run; returns soon. */
 	void (*yield)(void *world);
+	/* Moves the calling thread to another processor on which the thread may
+	 * run. Does nothing if there is none. */
+	void (*move)(void *world);
 
 	/*
 	 * Processors for this process and the other processes that its parent
@@ -122,10 +125,10 @@ struct bcl_env {
 	/*
 	 * Gives memory that other processes can map through *fd, zeroed, page
 	 * aligned, its pages reserved. From 2 MB on the memory consists of huge
-	 * pages, if the system has some. NULL: there is none, and errno says why.
-	 * ENOMEM also means that the host, or a control group, would be full:
-	 * the memory must leave an eighth of what is available. *fd is -1 in a
-	 * world of one process, and not set if NULL is returned.
+	 * pages, if the system has some. NULL: there is none, and errno says
+	 * why. ENOMEM also means that the host, or a control group, would be
+	 * full: the memory must leave an eighth of what is available. *fd is -1
+	 * in a world of one process, and not set if NULL is returned.
 	 */
 	void *(*share)(void *world, const char *name, size_t size, int *fd);
 	/* Unmaps the memory and closes the descriptor. Other processes keep

@@ -358,6 +358,12 @@ static void env_yield(void *arg)
 	catch_up(world->current);
 }
 
+/* Each rank has a processor of its own. */
+static void env_move(void *arg)
+{
+	(void)arg;
+}
+
 static unsigned env_processors(void *arg)
 {
 	(void)arg;
@@ -562,6 +568,7 @@ struct sim_world *sim_world_open(uint64_t seed, const struct bcl_host_ops *card,
 		.clear = env_clear,
 		.wait = env_wait,
 		.yield = env_yield,
+		.move = env_move,
 		.processors = env_processors,
 		.barrier_register = env_barrier_register,
 		.barrier = env_barrier,

@@ -149,6 +149,24 @@ static unsigned linux_processors(void *world)
 	return (unsigned)(own > starter ? own : starter);
 }
 
+/* The processors that the thread may use are the same afterwards. */
+static void linux_move(void *world)
+{
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	cpu_set_t *all = CPU_ALLOC(CPUS_MAX), *others = CPU_ALLOC(CPUS_MAX);
+	int here = sched_getcpu();
+
+	(void)world;
+	if (all && others && here >= 0 && !sched_getaffinity(0, size, all)) {
+		memcpy(others, all, size);
+		CPU_CLR_S((size_t)here, size, others);
+		if (!sched_setaffinity(0, size, others))
+			sched_setaffinity(0, size, all);
+	}
+	CPU_FREE(all);
+	CPU_FREE(others);
+}
+
 static long membarrier(int command)
 {
 	return syscall(SYS_membarrier, command, 0, 0);
@@ -383,6 +401,7 @@ const struct bcl_env bcl_env_linux = {
 	.clear = linux_clear,
 	.wait = linux_wait,
 	.yield = linux_yield,
+	.move = linux_move,
 	.processors = linux_processors,
 	.barrier_register = linux_barrier_register,
 	.barrier = linux_barrier,

@@ -79,7 +79,11 @@ struct bcl_port_spin {
 	uint64_t crowded_until; /* now() time until which waits assume that
 				 * another program computes here, and sleep
 				 * soon */
-	uint8_t blind; /* waits left that sleep without looking before */
+	uint8_t blind;	/* waits left that sleep without looking before */
+	uint8_t late;	/* waits in a row that spun in vain, and whose event was
+			 * there after another thread had run */
+	uint64_t moved; /* now() of the owner's last move to another
+			 * processor */
 };
 
 /* now() of rare work: the last time each kind was done. */

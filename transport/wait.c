@@ -11,6 +11,11 @@
  * that another program computes here. Then only a thread that sleeps is woken
  * promptly, so the wait sleeps soon.
  *
+ * Beside other programs the system may put two ranks on one processor, and
+ * leave both there, though processors are enough. A rank then spins in vain
+ * until the rank yields and the peer runs. After a few such waits the rank
+ * moves to another processor.
+ *
  * No wake-up is lost. The sleeper sets its flags, orders them against its next
  * loads in all processes (bcl_shm_sleep(), bcl_host_sleep()), looks again, and
  * sleeps. A sender stores its message, then loads the flag. A receiver that
@@ -27,6 +32,9 @@ enum {
 				      * 1,200 to 2,800 */
 	YIELD_LONG = 700000,	     /* ns: another program computes here */
 	CROWDED = 100000000,	     /* ns for which a wait assumes so */
+	LATE = 3,		     /* waits in a row that show that the peer
+				      * runs on this processor */
+	MOVE_PAUSE = 1000000,	     /* ns after a move without another one */
 	SLEEP_PRICE = 4000,	     /* ns: price of going to sleep and being
 				      * woken */
 	BLIND = 15,		     /* waits that sleep at once after a wait
@@ -154,6 +162,25 @@ static bool spin_until(struct bcl_port *port, uint64_t end)
 	return false;
 }
 
+/* An event was there after a yield of `ns` that ended at `now`, and after a
+ * spin in vain. If another thread ran in the yield, and in those of the last
+ * waits, the peer needs the processor: moves to another one. */
+static void part(struct bcl_port *port, uint64_t ns, uint64_t now)
+{
+	const struct bcl_env *env = port->context->env;
+	bool ran = ns >= YIELD_SHORT && ns <= YIELD_LONG;
+
+	port->spin.late = ran ? port->spin.late + 1 : 0;
+	if (port->spin.late < LATE)
+		return;
+	port->spin.late = 0;
+	if (now - port->spin.moved < MOVE_PAUSE)
+		return;
+	port->spin.moved = now;
+	bcl_count(port->counters, core_moves);
+	env->move(env->world);
+}
+
 /* Polls and yields until `end`, or until another program has the processor.
  * True: there is an event. */
 static bool yield_until(struct bcl_port *port, uint64_t end)
@@ -179,8 +206,11 @@ static bool yield_until(struct bcl_port *port, uint64_t end)
 		/* other threads may have run for long: look at the network
 		 * now */
 		port->network.empty = 1;
-		if (bcl_port_stash(port))
+		if (bcl_port_stash(port)) {
+			if (!port->context->crowded)
+				part(port, now - before, now);
 			return true;
+		}
 	}
 	return false;
 }
@@ -232,9 +262,11 @@ enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout)
 			return BCL_OK;
 	} else if (!env->sleeps_at_once) {
 		if (bcl_port_may_spin(port) &&
-		    spin_until(port,
-			       earlier_time(start + context->config.spin, end)))
+		    spin_until(port, earlier_time(start + context->config.spin,
+						  end))) {
+			port->spin.late = 0;
 			return BCL_OK;
+		}
 		/* Without room the wait depends on other processes, which
 		 * want to run. */
 		if (!port->nrefused &&

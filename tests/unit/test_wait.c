@@ -10,7 +10,8 @@
 static struct {
 	uint64_t now;
 	uint64_t yield_takes; /* ns */
-	unsigned yields, sleeps;
+	unsigned yields, sleeps, moves;
+	struct bcl_peer *self; /* sends to the port during a yield, or NULL */
 	uint64_t first_yield, first_sleep; /* ns after the wait began */
 	uint64_t began;
 } world;
@@ -31,6 +32,15 @@ static void yield(void *arg)
 	if (!world.yields++)
 		world.first_yield = world.now - world.began;
 	world.now += world.yield_takes;
+	if (world.self)
+		ck_assert_int_eq(bcl_send(world.self, 0, 0, NULL, 0, 0),
+				 BCL_OK);
+}
+
+static void move(void *arg)
+{
+	(void)arg;
+	world.moves++;
 }
 
 static void sleep_until(void *arg, int object, uint64_t until)
@@ -62,6 +72,7 @@ static void open_port(unsigned local_ranks)
 	env = bcl_env_linux;
 	env.now = now;
 	env.yield = yield;
+	env.move = move;
 	env.wait = sleep_until;
 	env.processors = processors;
 	env.thread_start = NULL;
@@ -69,6 +80,8 @@ static void open_port(unsigned local_ranks)
 	env.shm_host = NULL;
 	world.now = 5000000000;
 	world.yield_takes = 300;
+	world.moves = 0;
+	world.self = NULL;
 	ck_assert_int_eq(bcl_context_open(&env, &options, -1, &context),
 			 BCL_OK);
 	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
@@ -134,6 +147,71 @@ START_TEST(spins_when_crowded_by_sleepers)
 }
 END_TEST
 
+/* Opens the port's peer that answers as soon as the owner yields. */
+static void open_answerer(void)
+{
+	unsigned char address[BCL_ADDRESS_MAX];
+	struct bcl_event event;
+	struct bcl_peer *self;
+	size_t length;
+
+	ck_assert_int_eq(bcl_port_address(port, address, &length), BCL_OK);
+	ck_assert_int_eq(bcl_peer_open(port, address, length, &self), BCL_OK);
+	ck_assert_int_eq(bcl_poll(port, &event), BCL_OK);
+	ck_assert_int_eq(event.kind, BCL_EVENT_PEER);
+	world.self = self;
+}
+
+/* Waits for the answer. Returns how often the owner moved meanwhile. */
+static unsigned moves_of_wait(uint64_t yield_takes)
+{
+	struct bcl_event event;
+	unsigned moves = world.moves;
+
+	world.yield_takes = yield_takes;
+	ck_assert_int_eq(bcl_wait(port, 1000000), BCL_OK);
+	while (bcl_poll(port, &event) == BCL_OK)
+		;
+	return world.moves - moves;
+}
+
+START_TEST(moves_away_from_the_peer)
+{
+	open_port(2);
+	open_answerer();
+	/* nobody ran in the yield: the peer has a processor */
+	for (unsigned i = 0; i < 20; i++)
+		ck_assert_uint_eq(moves_of_wait(300), 0);
+	/* another program computes here */
+	for (unsigned i = 0; i < 20; i++) {
+		ck_assert_uint_eq(moves_of_wait(1400000), 0);
+		world.now += 200000000;
+	}
+	ck_assert_uint_eq(moves_of_wait(35000), 0);
+	ck_assert_uint_eq(moves_of_wait(35000), 0);
+	ck_assert_uint_eq(moves_of_wait(35000), 1);
+	/* not again at once */
+	for (unsigned i = 0; i < 10; i++)
+		ck_assert_uint_eq(moves_of_wait(35000), 0);
+	world.now += 1000000;
+	ck_assert_uint_eq(moves_of_wait(300), 0);
+	ck_assert_uint_eq(moves_of_wait(35000), 0);
+	ck_assert_uint_eq(moves_of_wait(35000), 0);
+	ck_assert_uint_eq(moves_of_wait(35000), 1);
+	bcl_close(context);
+}
+END_TEST
+
+START_TEST(stays_where_all_are_crowded)
+{
+	open_port(3);
+	open_answerer();
+	for (unsigned i = 0; i < 20; i++)
+		ck_assert_uint_eq(moves_of_wait(35000), 0);
+	bcl_close(context);
+}
+END_TEST
+
 START_TEST(sleeps_beside_one_who_computes)
 {
 	open_port(2);
@@ -184,6 +262,8 @@ int main(void)
 	tcase_add_test(tcase, spins_then_yields_then_sleeps);
 	tcase_add_test(tcase, does_not_spin_when_crowded);
 	tcase_add_test(tcase, spins_when_crowded_by_sleepers);
+	tcase_add_test(tcase, moves_away_from_the_peer);
+	tcase_add_test(tcase, stays_where_all_are_crowded);
 	tcase_add_test(tcase, sleeps_beside_one_who_computes);
 	tcase_add_test(tcase, does_not_yield_where_sleep_is_free);
 	suite_add_tcase(suite, tcase);
