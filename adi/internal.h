@@ -199,13 +199,18 @@ bool bcl_adi_wait_turn(struct bcl_adi *adi);
  * nothing. Spins, then yields, then sleeps for at most a millisecond, because
  * nothing wakes this rank for a write. Other threads get the lock meanwhile.
  * The caller begins with a zeroed bcl_adi_idle, and zeroes it whenever
- * something came.
+ * something came, best by bcl_adi_came().
  */
 struct bcl_adi_idle {
-	unsigned turns; /* since the last look at the clock */
-	uint64_t until; /* now() time when yields end, too */
+	unsigned turns;	  /* since the last look at the clock */
+	uint64_t until;	  /* now() time when yields end, too */
+	uint64_t yielded; /* ns of the last yield; 0 while the wait spins */
 };
 void bcl_adi_idle(struct bcl_adi *adi, struct bcl_adi_idle *idle);
+
+/* Zeroes `idle`, since something came. May move the thread to another
+ * processor: bcl_port_late(). */
+void bcl_adi_came(struct bcl_adi *adi, struct bcl_adi_idle *idle);
 
 /* The same in two parts, if the writer wakes this rank with bcl_adi_oob_send().
  * Spins or yields. Returns false when it is time to sleep. */

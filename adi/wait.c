@@ -30,14 +30,17 @@ bool bcl_adi_wait_turn(struct bcl_adi *adi)
 static void yield(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t now)
 {
 	const struct bcl_env *env = adi->env;
+	uint64_t took;
 
 	bcl_count(adi->counters, core_yields);
 	if (adi->threads)
 		bcl_adi_breathe(adi, true);
 	else
 		env->yield(env->world);
-	if (env->now(env->world) - now > YIELD_LONG)
+	took = env->now(env->world) - now;
+	if (took > YIELD_LONG)
 		idle->until = now;
+	idle->yielded = adi->threads ? 0 : took;
 	idle->turns = SPINS; /* spin no more */
 }
 
@@ -66,6 +69,13 @@ bool bcl_adi_linger(struct bcl_adi *adi, struct bcl_adi_idle *idle)
 	}
 	yield(adi, idle, now);
 	return true;
+}
+
+void bcl_adi_came(struct bcl_adi *adi, struct bcl_adi_idle *idle)
+{
+	if (idle->until)
+		bcl_port_late(adi->port, idle->yielded);
+	*idle = (struct bcl_adi_idle){ 0 };
 }
 
 void bcl_adi_sleep(struct bcl_adi *adi, uint64_t ns)
@@ -144,7 +154,7 @@ enum bcl_status bcl_adi_wait_any(struct bcl_adi *adi,
 		if (adi->broken)
 			return adi->broken;
 		if (busy)
-			idle = (struct bcl_adi_idle){ 0 };
+			bcl_adi_came(adi, &idle);
 		else
 			rest(adi, &idle, adi->chores, requests, n, UINT64_MAX);
 		busy = bcl_adi_wait_turn(adi);

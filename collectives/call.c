@@ -49,7 +49,7 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 		bcl_park_tell(team, &team->node, &park);
 		if (++rounds % per_turn == 0 && bcl_adi_wait_turn(team->adi)) {
 			rounds--; /* there may be more to do: yields can wait */
-			idle = (struct bcl_adi_idle){ 0 };
+			bcl_adi_came(team->adi, &idle);
 			bcl_park_end(team, &park);
 		} else if (!bcl_adi_linger(team->adi, &idle) &&
 			   bcl_park_sleep(team, &park)) {
@@ -57,6 +57,7 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 		}
 		bcl_park_watch(team, &park);
 	}
+	bcl_adi_came(team->adi, &idle);
 	bcl_park_end(team, &park);
 	bcl_park_tell(team, &team->node, &park);
 	return team->lost;

@@ -137,6 +137,13 @@ static inline bool bcl_port_may_spin(const struct bcl_port *port)
 	return !port->context->crowded || port->spin.alone == BCL_PORT_ALONE;
 }
 
+/*
+ * A wait of the owner has ended after a yield of `ns`; 0: while the wait spun.
+ * If another thread ran in the yield, and in those of the last waits, the peer
+ * needs this processor: moves the owner to another one.
+ */
+void bcl_port_late(struct bcl_port *port, uint64_t ns);
+
 /* The owner leaves an event, or begins an operation that may leave work:
  * wakes a thread, perhaps another one, that sleeps on the armed port, to
  * look again. */

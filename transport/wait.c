@@ -162,18 +162,18 @@ static bool spin_until(struct bcl_port *port, uint64_t end)
 	return false;
 }
 
-/* An event was there after a yield of `ns` that ended at `now`, and after a
- * spin in vain. If another thread ran in the yield, and in those of the last
- * waits, the peer needs the processor: moves to another one. */
-static void part(struct bcl_port *port, uint64_t ns, uint64_t now)
+void bcl_port_late(struct bcl_port *port, uint64_t ns)
 {
 	const struct bcl_env *env = port->context->env;
 	bool ran = ns >= YIELD_SHORT && ns <= YIELD_LONG;
+	uint64_t now;
 
-	port->spin.late = ran ? port->spin.late + 1 : 0;
-	if (port->spin.late < LATE)
+	port->spin.late =
+		ran && !port->context->crowded ? port->spin.late + 1 : 0;
+	if (bcl_likely(port->spin.late < LATE))
 		return;
 	port->spin.late = 0;
+	now = env->now(env->world);
 	if (now - port->spin.moved < MOVE_PAUSE)
 		return;
 	port->spin.moved = now;
@@ -207,8 +207,7 @@ static bool yield_until(struct bcl_port *port, uint64_t end)
 		 * now */
 		port->network.empty = 1;
 		if (bcl_port_stash(port)) {
-			if (!port->context->crowded)
-				part(port, now - before, now);
+			bcl_port_late(port, now - before);
 			return true;
 		}
 	}

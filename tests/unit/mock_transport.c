@@ -173,3 +173,9 @@ uint64_t mock_count(struct mock *mock, unsigned i, enum bcl_counter_id id)
 {
 	return bcl_counter_get(&mock->port[i].page, id);
 }
+
+void bcl_port_late(struct bcl_port *port, uint64_t ns)
+{
+	(void)port;
+	(void)ns;
+}
