@@ -11,10 +11,8 @@
 #include "transport/context.h"
 
 enum {
-	/* Looks at a flag between two turns of the engine, if each rank has a
-	 * processor. On shared processors a member looks once between two
+	/* On shared processors a member looks at a flag once between two
 	 * yields, and yields this many times between two turns. */
-	POLLS = 64,
 	YIELDS_PER_TURN = 16,
 };
 
@@ -77,15 +75,19 @@ enum bcl_status bcl_call_run_direct(struct bcl_team *team,
 
 enum bcl_status bcl_call_build(struct bcl_team *team,
 			       const struct bcl_algorithm *algorithm,
-			       const struct bcl_call *call,
+			       const struct bcl_call *call, bool kept,
 			       struct bcl_schedule **schedule)
 {
 	enum bcl_status status = bcl_schedule_get(team, schedule);
+	enum bcl_node_kind kind;
 
 	if (status != BCL_OK)
 		return status;
 	if (bcl_check_wanted(team))
 		bcl_check_build(*schedule, call);
+	if (bcl_call_moves(call) && bcl_loan_may_serve(team, call, kept, &kind))
+		bcl_step_fork(*schedule, kind, call->root, call->send,
+			      call->receive, call->length, call->reduction);
 	if (algorithm->build && bcl_call_moves(call))
 		algorithm->build(*schedule, call, algorithm->parameter);
 	else if (bcl_call_moves(call))
@@ -103,38 +105,6 @@ void bcl_call_count_scheduled(struct bcl_team *team,
 	bcl_call_count(team->counters, operation);
 	bcl_count(team->counters, coll_scheduled);
 	bcl_adi_unlock(team->adi);
-}
-
-/* The limit below which an operation goes through the flag lines alone. 0,
- * unless all lengths below the limit choose the operation inside the node. 0
- * where members compare their calls, too. */
-static size_t brief_of(const struct bcl_team *team,
-		       enum bcl_operation operation)
-{
-	enum bcl_node_kind node = (enum bcl_node_kind)operation;
-	size_t below = bcl_node_brief(&team->node, node), length;
-	const struct bcl_algorithm *algorithm;
-	unsigned ordered;
-
-	if (bcl_check_wanted(team))
-		return 0;
-	for (length = 0; length < below; length++)
-		for (ordered = 0; ordered < 2; ordered++) {
-			algorithm = bcl_choice(&team->choices, operation,
-					       ordered, length);
-			if (algorithm->build || algorithm->node != node)
-				return 0;
-		}
-	return below;
-}
-
-void bcl_call_prepare(struct bcl_team *team)
-{
-	unsigned i;
-
-	team->polls = bcl_adi_context(team->adi)->crowded ? 0 : POLLS;
-	for (i = 0; i < BCL_OPERATIONS; i++)
-		team->brief[i] = brief_of(team, (enum bcl_operation)i);
 }
 
 enum bcl_status bcl_call_refuse(struct bcl_team *team,
@@ -158,10 +128,13 @@ enum bcl_status bcl_call_refuse(struct bcl_team *team,
 enum bcl_status bcl_call_run_long(struct bcl_team *team,
 				  const struct bcl_call *call)
 {
-	const struct bcl_algorithm *algorithm = bcl_call_choose(team, call);
+	enum bcl_status status = bcl_loan_heed(team);
+	const struct bcl_algorithm *algorithm;
 	struct bcl_schedule *schedule;
-	enum bcl_status status;
 
+	if (status != BCL_OK)
+		return status;
+	algorithm = bcl_call_choose(team, call);
 	if (bcl_call_is_direct(team, algorithm)) {
 		bcl_adi_lock(team->adi);
 		if (bcl_call_is_alone(team)) {
@@ -172,7 +145,7 @@ enum bcl_status bcl_call_run_long(struct bcl_team *team,
 		}
 		bcl_adi_unlock(team->adi);
 	}
-	status = bcl_call_build(team, algorithm, call, &schedule);
+	status = bcl_call_build(team, algorithm, call, false, &schedule);
 	if (status != BCL_OK)
 		return status;
 	bcl_call_count_scheduled(team, call->operation);
@@ -194,8 +167,10 @@ enum bcl_status bcl_call_start(struct bcl_team *team,
 		*request = NULL;
 		return BCL_OK;
 	}
-	status = bcl_call_build(team, bcl_call_choose(team, call), call,
-				&schedule);
+	status = bcl_loan_heed(team);
+	if (status == BCL_OK)
+		status = bcl_call_build(team, bcl_call_choose(team, call), call,
+					false, &schedule);
 	if (status != BCL_OK)
 		return status;
 	bcl_call_count_scheduled(team, call->operation);
