@@ -43,7 +43,7 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 	while (!bcl_node_advance(&team->node, op, team->polls) &&
 	       team->lost == BCL_OK) {
 		if (team->node.differs)
-			bcl_compare_node(team, team->sequence - 1, op->length);
+			bcl_compare_node(team, team->sequence - 1, op);
 		bcl_park_tell(team, &team->node, &park);
 		if (++rounds % per_turn == 0 && bcl_adi_wait_turn(team->adi)) {
 			rounds--; /* there may be more to do: yields can wait */
@@ -60,6 +60,25 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 	return team->lost;
 }
 
+/* The call as an operation inside the node. */
+static void begin_inside(const struct bcl_team *team,
+			 const struct bcl_call *call, enum bcl_node_kind kind,
+			 struct bcl_node_op *op)
+{
+	const unsigned char *send = call->send;
+
+	if (kind != BCL_NODE_ALLGATHERV) {
+		bcl_node_begin(op, kind, call->root, send, call->receive,
+			       call->length, call->reduction);
+		return;
+	}
+	/* the offset of an empty block may be anything */
+	if (call->in_place && call->receive_lengths[team->rank])
+		send = call->receive + call->receive_offsets[team->rank];
+	bcl_node_begin_blocks(op, send, call->receive, call->receive_lengths,
+			      call->receive_offsets, team->size);
+}
+
 enum bcl_status bcl_call_run_direct(struct bcl_team *team,
 				    enum bcl_node_kind kind,
 				    const struct bcl_call *call)
@@ -68,9 +87,19 @@ enum bcl_status bcl_call_run_direct(struct bcl_team *team,
 
 	if (!bcl_call_begin(team, call))
 		return team->lost;
-	bcl_node_begin(&op, kind, call->root, call->send, call->receive,
-		       call->length, call->reduction);
+	begin_inside(team, call, kind, &op);
 	return bcl_call_finish(team, &op);
+}
+
+static void add_inside(struct bcl_schedule *schedule,
+		       const struct bcl_call *call, enum bcl_node_kind kind,
+		       void (*add)(struct bcl_schedule *schedule,
+				   const struct bcl_node_op *op))
+{
+	struct bcl_node_op op;
+
+	begin_inside(schedule->team, call, kind, &op);
+	add(schedule, &op);
 }
 
 enum bcl_status bcl_call_build(struct bcl_team *team,
@@ -86,14 +115,12 @@ enum bcl_status bcl_call_build(struct bcl_team *team,
 	if (bcl_check_wanted(team))
 		bcl_check_build(*schedule, call);
 	if (bcl_call_moves(call) && bcl_loan_may_serve(team, call, kept, &kind))
-		bcl_step_fork(*schedule, kind, call->root, call->send,
-			      call->receive, call->length, call->reduction);
+		add_inside(*schedule, call, kind, bcl_step_fork);
 	if (algorithm->build && bcl_call_moves(call))
 		algorithm->build(*schedule, call, algorithm->parameter);
 	else if (bcl_call_moves(call))
-		bcl_step_node(*schedule, algorithm->node, call->root,
-			      call->send, call->receive, call->length,
-			      call->reduction);
+		add_inside(*schedule, call, algorithm->node,
+			   bcl_step_operation);
 	(*schedule)->call = bcl_calls_call(call->operation, call->length);
 	return BCL_OK;
 }

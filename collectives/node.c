@@ -11,6 +11,7 @@
 
 #include <bcl/coll.h>
 
+#include "base/base.h"
 #include "collectives/park.h"
 #include "collectives/short.h"
 #include "env/charge.h"
@@ -288,6 +289,36 @@ static void read_block(const struct bcl_node *node,
 	       op->piece);
 }
 
+/* The bytes of a member's block that are in this piece. */
+static size_t part_of(const struct bcl_node_op *op, unsigned member)
+{
+	size_t length = op->lengths[member];
+
+	return length > op->offset
+		       ? bcl_min_size(length - op->offset, op->piece)
+		       : 0;
+}
+
+static void write_part(const struct bcl_node *node,
+		       const struct bcl_node_op *op, unsigned char *place)
+{
+	size_t length = part_of(op, node->me);
+
+	if (length)
+		memcpy(place, op->send + op->offset, length);
+}
+
+static void read_part(const struct bcl_node *node, const struct bcl_node_op *op,
+		      unsigned member, const unsigned char *place)
+{
+	size_t length = part_of(op, member);
+
+	(void)node;
+	if (length)
+		memcpy(op->receive + op->offsets[member] + op->offset, place,
+		       length);
+}
+
 static void write_blocks(const struct bcl_node *node,
 			 const struct bcl_node_op *op, unsigned char *place)
 {
@@ -349,6 +380,8 @@ static const struct kind kinds[] = {
 			      read_combine },
 	[BCL_NODE_REDUCE_CHAIN] = { OTHERS, ROOT, NEXT, false, false, false,
 				    write_chain, read_chain },
+	[BCL_NODE_ALLGATHERV] = { ALL, ALL, ALL, false, false, false,
+				  write_part, read_part },
 };
 
 static const struct kind result_phase = {
@@ -382,7 +415,7 @@ static void move_own(const struct bcl_node *node, const struct bcl_node_op *op)
 {
 	const unsigned char *from = op->send;
 	unsigned char *to = op->receive;
-	size_t own = node->me * op->length;
+	size_t own = node->me * op->length, length = op->length;
 
 	switch (op->kind) {
 	case BCL_NODE_GATHER:
@@ -402,11 +435,16 @@ static void move_own(const struct bcl_node *node, const struct bcl_node_op *op)
 		from += own;
 		to += own;
 		break;
+	case BCL_NODE_ALLGATHERV:
+		length = op->lengths[node->me];
+		if (length)
+			to += op->offsets[node->me];
+		break;
 	default:
 		return;
 	}
-	if (op->length && from != to)
-		memcpy(to, from, op->length);
+	if (length && from != to)
+		memcpy(to, from, length);
 }
 
 /* The part of the operation for the next phase. */
@@ -462,7 +500,7 @@ static bool has_come(struct bcl_node *node, const struct bcl_node_op *op,
 		return false;
 	if (atomic_load_explicit(bcl_head_of(node, member, op->phase),
 				 memory_order_relaxed) ==
-	    bcl_head(op->phase, op->kind, op->length))
+	    bcl_head(op->phase, op->kind, bcl_node_bytes(op, member)))
 		return true;
 	bcl_flag_differ(node, member, op->phase);
 	return false;
@@ -484,9 +522,10 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 	kind->write(node, op, chunk_of(node, op, node->me));
 	charge(node, op->piece * (kind->fan ? node->members - !kind->self : 1));
 	/* before the flag, like the data in the chunk */
-	atomic_store_explicit(bcl_head_of(node, node->me, op->phase),
-			      bcl_head(op->phase, op->kind, op->length),
-			      memory_order_relaxed);
+	atomic_store_explicit(
+		bcl_head_of(node, node->me, op->phase),
+		bcl_head(op->phase, op->kind, bcl_node_bytes(op, node->me)),
+		memory_order_relaxed);
 	bcl_flag_ready(node, op->phase, BCL_FLAG_CHUNK);
 	tell_environment(node);
 	return true;

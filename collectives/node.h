@@ -128,6 +128,9 @@ enum bcl_node_kind {
 	 * hands the result on towards the root. For one of many pieces and
 	 * commutative operators. */
 	BCL_NODE_REDUCE_CHAIN,
+	/* An allgather whose blocks have lengths of their own. `length` is that
+	 * of the longest one: each piece is a phase of all members. */
+	BCL_NODE_ALLGATHERV,
 };
 
 /* An operation and its progress; bcl_node_begin() sets it up. */
@@ -137,6 +140,8 @@ struct bcl_node_op {
 	const unsigned char *send;
 	unsigned char *receive;
 	size_t length; /* bytes of the vector, or of one member's block */
+	/* Of an ALLGATHERV: of the members' blocks in `receive`. */
+	const size_t *lengths, *offsets;
 	const struct bcl_reduction *reduction;
 
 	uint8_t stage;
@@ -163,11 +168,40 @@ static inline void bcl_node_begin(struct bcl_node_op *op,
 	};
 }
 
+/* The same for an ALLGATHERV of n members. The arrays stay valid. */
+static inline void bcl_node_begin_blocks(struct bcl_node_op *op,
+					 const void *send, void *receive,
+					 const size_t *lengths,
+					 const size_t *offsets, unsigned n)
+{
+	size_t longest = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (lengths[i] > longest)
+			longest = lengths[i];
+	bcl_node_begin(op, BCL_NODE_ALLGATHERV, 0, send, receive, longest,
+		       NULL);
+	op->lengths = lengths;
+	op->offsets = offsets;
+}
+
 /* The same operation is to run again. */
 static inline void bcl_node_rewind(struct bcl_node_op *op)
 {
+	const size_t *lengths = op->lengths, *offsets = op->offsets;
+
 	bcl_node_begin(op, op->kind, op->root, op->send, op->receive,
 		       op->length, op->reduction);
+	op->lengths = lengths;
+	op->offsets = offsets;
+}
+
+/* Bytes that a member gives to the operation. */
+static inline size_t bcl_node_bytes(const struct bcl_node_op *op,
+				    unsigned member)
+{
+	return op->lengths ? op->lengths[member] : op->length;
 }
 
 /* True if the segment can do the operation: an element fits into a chunk, or an

@@ -150,8 +150,11 @@ static enum bcl_status prepare(struct bcl_persistent *operation)
 	}
 	bcl_schedule_keep(operation->schedule);
 	operation->node = algorithm->node;
+	/* without a schedule the operation would need the caller's arrays */
 	operation->run =
-		bcl_call_is_direct(team, algorithm) ? run_direct : run_schedule;
+		bcl_call_is_direct(team, algorithm) && !call->receive_lengths
+			? run_direct
+			: run_schedule;
 	if (bcl_call_is_short(team, call))
 		operation->run = short_runs[call->operation];
 	bcl_assert(operation->run);

@@ -139,7 +139,7 @@ static bool advance_node(struct bcl_schedule *schedule,
 	schedule->engine.polled = true;
 	if (team->node.differs)
 		bcl_compare_node(team, schedule->sequence,
-				 schedule->node[step->node].length);
+				 &schedule->node[step->node]);
 	bcl_park_watch(team, &schedule->park);
 	return false;
 }
@@ -648,6 +648,23 @@ void bcl_step_copy(struct bcl_schedule *schedule, void *to, const void *from,
 		bcl_step_call(schedule, copy_block, to, from, length, 0);
 }
 
+/* The arrays of an operation are the caller's, who may change them. */
+static void copy_arrays(struct bcl_schedule *schedule, struct bcl_node_op *op)
+{
+	size_t size = schedule->team->node.members * sizeof(size_t);
+	unsigned char *copy;
+
+	if (!op->lengths)
+		return;
+	copy = bcl_step_scratch(schedule, 2 * size);
+	if (schedule->status != BCL_OK)
+		return;
+	memcpy(copy, op->lengths, size);
+	memcpy(copy + size, op->offsets, size);
+	op->lengths = (const size_t *)copy;
+	op->offsets = (const size_t *)(copy + size);
+}
+
 static void add_operation(struct bcl_schedule *schedule,
 			  const struct bcl_node_op *op)
 {
@@ -659,8 +676,10 @@ static void add_operation(struct bcl_schedule *schedule,
 		return;
 	step->node = schedule->nnode;
 	room = add_node(schedule);
-	if (room)
-		*room = *op;
+	if (!room)
+		return;
+	*room = *op;
+	copy_arrays(schedule, room);
 }
 
 void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
@@ -669,20 +688,21 @@ void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 {
 	struct bcl_node_op op;
 
-	bcl_assert(schedule->team->shares);
 	bcl_node_begin(&op, kind, root, send, receive, length, reduction);
-	add_operation(schedule, &op);
+	bcl_step_operation(schedule, &op);
 }
 
-void bcl_step_fork(struct bcl_schedule *schedule, enum bcl_node_kind kind,
-		   unsigned root, const void *send, void *receive,
-		   size_t length, const struct bcl_reduction *reduction)
+void bcl_step_operation(struct bcl_schedule *schedule,
+			const struct bcl_node_op *op)
 {
-	struct bcl_node_op op;
+	bcl_assert(schedule->team->shares);
+	add_operation(schedule, op);
+}
 
-	bcl_node_begin(&op, kind, root, send, receive, length, reduction);
+void bcl_step_fork(struct bcl_schedule *schedule, const struct bcl_node_op *op)
+{
 	add_step(schedule, BCL_STEP_FORK);
-	add_operation(schedule, &op);
+	add_operation(schedule, op);
 	bcl_step_round(schedule);
 }
 

@@ -183,15 +183,16 @@ void bcl_step_check(struct bcl_schedule *schedule,
 void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 		   unsigned root, const void *send, void *receive,
 		   size_t length, const struct bcl_reduction *reduction);
+/* The same with an operation that has begun. Its arrays are copied. */
+void bcl_step_operation(struct bcl_schedule *schedule,
+			const struct bcl_node_op *op);
 /*
  * The steps fork: if the team gets the area of the segment that it has asked
  * for (loan.h), the operation goes on with this operation inside the node and
  * is over then. Otherwise it goes on with the steps that follow. To be called
  * at the border of a round, once. The team may have no segment.
  */
-void bcl_step_fork(struct bcl_schedule *schedule, enum bcl_node_kind kind,
-		   unsigned root, const void *send, void *receive,
-		   size_t length, const struct bcl_reduction *reduction);
+void bcl_step_fork(struct bcl_schedule *schedule, const struct bcl_node_op *op);
 /* End the round: later steps begin after all earlier steps are over. */
 void bcl_step_round(struct bcl_schedule *schedule);
 /* Messages of later steps are in this lane, 0..BCL_SCHEDULE_LANES - 1; first
