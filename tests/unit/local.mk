@@ -226,7 +226,9 @@ unit_tests += %D%/test_reduction %D%/test_reduction_reals
 unit_tests += %D%/test_arguments
 unit_tests += %D%/test_coll_audit %D%/test_coll_check %D%/test_coll_differ \
 	%D%/test_coll_real %D%/test_survivors
-%C%_test_coll_check_SOURCES = %D%/test_coll_check.c $(coll_cases)
+capture = %D%/capture.c %D%/capture.h
+%C%_test_coll_check_SOURCES = %D%/test_coll_check.c $(capture) $(coll_cases)
+%C%_test_coll_differ_SOURCES = %D%/test_coll_differ.c $(capture)
 %C%_test_survivors_LDADD = libsim.la $(LDADD)
 %C%_test_coll_real_SOURCES = %D%/test_coll_real.c $(coll_cases)
 
