@@ -115,6 +115,21 @@ static const struct {
 	{ "shift", shift },
 };
 
+void perf_call_use(struct perf_call *call, size_t ranks, unsigned char *send,
+		   unsigned char *receive, size_t *arrays)
+{
+	size_t i;
+
+	for (i = 0; i < ranks; i++) {
+		arrays[i] = call->size;
+		arrays[ranks + i] = i * call->size;
+	}
+	call->send = send;
+	call->receive = receive;
+	call->lengths = arrays;
+	call->offsets = arrays + ranks;
+}
+
 perf_call_function *perf_call_find(const char *name)
 {
 	unsigned int i;

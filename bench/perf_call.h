@@ -20,6 +20,11 @@ struct perf_call {
 
 typedef enum bcl_status perf_call_function(const struct perf_call *call);
 
+/* The call uses these buffers, and `arrays` for the lengths and offsets of the
+ * blocks of all ranks: 2 * ranks numbers. */
+void perf_call_use(struct perf_call *call, size_t ranks, unsigned char *send,
+		   unsigned char *receive, size_t *arrays);
+
 /* Returns NULL if no operation has the name. */
 perf_call_function *perf_call_find(const char *name);
 

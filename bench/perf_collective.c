@@ -71,7 +71,7 @@ static size_t batch_of(const struct perf_rank *rank, size_t size)
  * them. */
 static void make_buffers(const struct perf_rank *rank, struct perf_call *call)
 {
-	size_t ranks = (size_t)rank->size, i;
+	size_t ranks = (size_t)rank->size;
 	size_t room = (call->size + REF_LINE) * ranks;
 	static unsigned char *buffer;
 	static size_t *arrays;
@@ -82,14 +82,7 @@ static void make_buffers(const struct perf_rank *rank, struct perf_call *call)
 		ref_exit(rank->ref, 1, "no memory for %zu bytes", 2 * room);
 	/* Zeros are valid doubles, whatever ran before. */
 	memset(buffer, 0, 2 * room);
-	for (i = 0; i < ranks; i++) {
-		arrays[i] = call->size;
-		arrays[ranks + i] = i * call->size;
-	}
-	call->send = buffer;
-	call->receive = buffer + room;
-	call->lengths = arrays;
-	call->offsets = arrays + ranks;
+	perf_call_use(call, ranks, buffer, buffer + room, arrays);
 }
 
 size_t perf_collective(struct perf_rank *rank)

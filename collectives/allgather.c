@@ -94,20 +94,12 @@ static void build_ring(struct bcl_schedule *schedule,
 	bcl_build_ring_by_rank(schedule, &group, call->receive, call->length);
 }
 
-static double cost_node(const struct bcl_model *model, double length,
-			unsigned parameter)
-{
-	(void)parameter;
-	return bcl_cost_phases(model, length) +
-	       (1 + model->members) * length * model->segment.byte;
-}
-
 static double cost_bruck(const struct bcl_model *model, double length,
 			 unsigned ahead)
 {
 	double all = model->size * length;
 	double inside = model->members > 1
-				? cost_node(model, length, 0) +
+				? bcl_cost_allgather_inside(model, length, 0) +
 					  bcl_cost_phases(model, all) +
 					  2 * all * model->segment.byte
 				: 0;
@@ -126,7 +118,8 @@ static double cost_ring(const struct bcl_model *model, double length,
 }
 
 const struct bcl_algorithm bcl_allgather_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLGATHER, NULL, cost_node, 0 },
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLGATHER, NULL,
+	  bcl_cost_allgather_inside, 0 },
 	{ "bruck", 0, 0, build_bruck, cost_bruck, 1 },
 	{ "bruck_2", 0, 0, build_bruck, cost_bruck, 2 },
 	{ "bruck_4", 0, 0, build_bruck, cost_bruck, 4 },

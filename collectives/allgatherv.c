@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Allgather of blocks of different lengths, which all ranks know. Around a ring
- * in node order, so that each link between nodes carries each block once (see
- * ring.c), or by a message for each pair of ranks, for short blocks. Empty
- * blocks send no message, and their offsets are not used.
+ * Allgather of blocks of different lengths, which all ranks know. Through the
+ * segment of a single node. Or around a ring in node order, so that each link
+ * between nodes carries each block once (see ring.c), or by a message for each
+ * pair of ranks, for short blocks. Empty blocks send no message, and their
+ * offsets are not used.
  */
 #include <math.h>
 
@@ -101,6 +102,8 @@ static double cost_pairs(const struct bcl_model *model, double length,
 }
 
 const struct bcl_algorithm bcl_allgatherv_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_ALLGATHERV, NULL,
+	  bcl_cost_allgather_inside, 0 },
 	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
 	{ "ring", 0, 0, build_ring, cost_ring, 0 },
 	{ 0 },

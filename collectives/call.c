@@ -11,28 +11,40 @@
 #include "transport/context.h"
 
 enum {
-	/* Looks at a flag between two turns of the engine, if each rank has a
-	 * processor. On shared processors a member looks once between two
+	/* On shared processors a member looks at a flag once between two
 	 * yields, and yields this many times between two turns. */
-	POLLS = 64,
 	YIELDS_PER_TURN = 16,
 };
+
+/* The algorithm for a call that the segment has no room for. A member of a
+ * derived team that does not know yet whether there is a segment takes the same
+ * one (loan.h). */
+static const struct bcl_algorithm *by_messages(const struct bcl_team *team,
+					       const struct bcl_call *call,
+					       bool ordered)
+{
+	const struct bcl_algorithm *algorithm = bcl_algorithms[call->operation];
+
+	if (team->loan)
+		return bcl_choice(&team->loan->messages, call->operation,
+				  ordered, call->length);
+	while (!algorithm->build)
+		algorithm++;
+	return algorithm;
+}
 
 const struct bcl_algorithm *bcl_call_choose(const struct bcl_team *team,
 					    const struct bcl_call *call)
 {
 	const struct bcl_reduction *reduction = call->reduction;
-	const struct bcl_algorithm *algorithm =
-		bcl_choice(&team->choices, call->operation,
-			   reduction && !reduction->commutative, call->length);
+	bool ordered = reduction && !reduction->commutative;
+	const struct bcl_algorithm *algorithm = bcl_choice(
+		&team->choices, call->operation, ordered, call->length);
 
-	/* an element longer than a chunk goes by messages */
+	/* an element longer than a chunk */
 	if (!algorithm->build &&
-	    !bcl_node_able(&team->node, algorithm->node, reduction)) {
-		algorithm = bcl_algorithms[call->operation];
-		while (!algorithm->build)
-			algorithm++;
-	}
+	    !bcl_node_able(&team->node, algorithm->node, reduction))
+		return by_messages(team, call, ordered);
 	return algorithm;
 }
 
@@ -45,7 +57,7 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 	while (!bcl_node_advance(&team->node, op, team->polls) &&
 	       team->lost == BCL_OK) {
 		if (team->node.differs)
-			bcl_compare_node(team, team->sequence - 1, op->length);
+			bcl_compare_node(team, team->sequence - 1, op);
 		bcl_park_tell(team, &team->node, &park);
 		if (++rounds % per_turn == 0 && bcl_adi_wait_turn(team->adi)) {
 			rounds--; /* there may be more to do: yields can wait */
@@ -63,6 +75,25 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 	return team->lost;
 }
 
+/* The call as an operation inside the node. */
+static void begin_inside(const struct bcl_team *team,
+			 const struct bcl_call *call, enum bcl_node_kind kind,
+			 struct bcl_node_op *op)
+{
+	const unsigned char *send = call->send;
+
+	if (kind != BCL_NODE_ALLGATHERV) {
+		bcl_node_begin(op, kind, call->root, send, call->receive,
+			       call->length, call->reduction);
+		return;
+	}
+	/* the offset of an empty block may be anything */
+	if (call->in_place && call->receive_lengths[team->rank])
+		send = call->receive + call->receive_offsets[team->rank];
+	bcl_node_begin_blocks(op, send, call->receive, call->receive_lengths,
+			      call->receive_offsets, team->size);
+}
+
 enum bcl_status bcl_call_run_direct(struct bcl_team *team,
 				    enum bcl_node_kind kind,
 				    const struct bcl_call *call)
@@ -71,28 +102,40 @@ enum bcl_status bcl_call_run_direct(struct bcl_team *team,
 
 	if (!bcl_call_begin(team, call))
 		return team->lost;
-	bcl_node_begin(&op, kind, call->root, call->send, call->receive,
-		       call->length, call->reduction);
+	begin_inside(team, call, kind, &op);
 	return bcl_call_finish(team, &op);
+}
+
+static void add_inside(struct bcl_schedule *schedule,
+		       const struct bcl_call *call, enum bcl_node_kind kind,
+		       void (*add)(struct bcl_schedule *schedule,
+				   const struct bcl_node_op *op))
+{
+	struct bcl_node_op op;
+
+	begin_inside(schedule->team, call, kind, &op);
+	add(schedule, &op);
 }
 
 enum bcl_status bcl_call_build(struct bcl_team *team,
 			       const struct bcl_algorithm *algorithm,
-			       const struct bcl_call *call,
+			       const struct bcl_call *call, bool kept,
 			       struct bcl_schedule **schedule)
 {
 	enum bcl_status status = bcl_schedule_get(team, schedule);
+	enum bcl_node_kind kind;
 
 	if (status != BCL_OK)
 		return status;
 	if (bcl_check_wanted(team))
 		bcl_check_build(*schedule, call);
+	if (bcl_call_moves(call) && bcl_loan_may_serve(team, call, kept, &kind))
+		add_inside(*schedule, call, kind, bcl_step_fork);
 	if (algorithm->build && bcl_call_moves(call))
 		algorithm->build(*schedule, call, algorithm->parameter);
 	else if (bcl_call_moves(call))
-		bcl_step_node(*schedule, algorithm->node, call->root,
-			      call->send, call->receive, call->length,
-			      call->reduction);
+		add_inside(*schedule, call, algorithm->node,
+			   bcl_step_operation);
 	(*schedule)->call = bcl_calls_call(call->operation, call->length);
 	return BCL_OK;
 }
@@ -104,38 +147,6 @@ void bcl_call_count_scheduled(struct bcl_team *team,
 	bcl_call_count(team->counters, operation);
 	bcl_count(team->counters, coll_scheduled);
 	bcl_adi_unlock(team->adi);
-}
-
-/* The limit below which an operation goes through the flag lines alone. 0,
- * unless all lengths below the limit choose the operation inside the node. 0
- * where members compare their calls, too. */
-static size_t brief_of(const struct bcl_team *team,
-		       enum bcl_operation operation)
-{
-	enum bcl_node_kind node = (enum bcl_node_kind)operation;
-	size_t below = bcl_node_brief(&team->node, node), length;
-	const struct bcl_algorithm *algorithm;
-	unsigned ordered;
-
-	if (bcl_check_wanted(team))
-		return 0;
-	for (length = 0; length < below; length++)
-		for (ordered = 0; ordered < 2; ordered++) {
-			algorithm = bcl_choice(&team->choices, operation,
-					       ordered, length);
-			if (algorithm->build || algorithm->node != node)
-				return 0;
-		}
-	return below;
-}
-
-void bcl_call_prepare(struct bcl_team *team)
-{
-	unsigned i;
-
-	team->polls = bcl_adi_context(team->adi)->crowded ? 0 : POLLS;
-	for (i = 0; i < BCL_OPERATIONS; i++)
-		team->brief[i] = brief_of(team, (enum bcl_operation)i);
 }
 
 enum bcl_status bcl_call_refuse(struct bcl_team *team,
@@ -159,10 +170,13 @@ enum bcl_status bcl_call_refuse(struct bcl_team *team,
 enum bcl_status bcl_call_run_long(struct bcl_team *team,
 				  const struct bcl_call *call)
 {
-	const struct bcl_algorithm *algorithm = bcl_call_choose(team, call);
+	enum bcl_status status = bcl_loan_heed(team);
+	const struct bcl_algorithm *algorithm;
 	struct bcl_schedule *schedule;
-	enum bcl_status status;
 
+	if (status != BCL_OK)
+		return status;
+	algorithm = bcl_call_choose(team, call);
 	if (bcl_call_is_direct(team, algorithm)) {
 		bcl_adi_lock(team->adi);
 		if (bcl_call_is_alone(team)) {
@@ -173,7 +187,7 @@ enum bcl_status bcl_call_run_long(struct bcl_team *team,
 		}
 		bcl_adi_unlock(team->adi);
 	}
-	status = bcl_call_build(team, algorithm, call, &schedule);
+	status = bcl_call_build(team, algorithm, call, false, &schedule);
 	if (status != BCL_OK)
 		return status;
 	bcl_call_count_scheduled(team, call->operation);
@@ -195,8 +209,10 @@ enum bcl_status bcl_call_start(struct bcl_team *team,
 		*request = NULL;
 		return BCL_OK;
 	}
-	status = bcl_call_build(team, bcl_call_choose(team, call), call,
-				&schedule);
+	status = bcl_loan_heed(team);
+	if (status == BCL_OK)
+		status = bcl_call_build(team, bcl_call_choose(team, call), call,
+					false, &schedule);
 	if (status != BCL_OK)
 		return status;
 	bcl_call_count_scheduled(team, call->operation);

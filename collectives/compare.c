@@ -106,7 +106,8 @@ void bcl_compare_hear(struct bcl_team *team, unsigned rank,
 	lose_team(team);
 }
 
-void bcl_compare_node(struct bcl_team *team, unsigned sequence, size_t length)
+void bcl_compare_node(struct bcl_team *team, unsigned sequence,
+		      const struct bcl_node_op *op)
 {
 	const struct bcl_node *node = &team->node;
 	struct bcl_group group = bcl_group_node(team);
@@ -122,6 +123,7 @@ void bcl_compare_node(struct bcl_team *team, unsigned sequence, size_t length)
 		"operations",
 		bcl_team_job_rank(team, other), theirs,
 		bcl_calls_name(team->calls.call[sequence % BCL_CALLS_KEPT]),
-		bcl_team_job_rank(team, team->rank), length);
+		bcl_team_job_rank(team, team->rank),
+		bcl_node_bytes(op, node->differs - 1));
 	lose_team(team);
 }

@@ -16,6 +16,7 @@
 
 #include "adi/internal.h"
 
+struct bcl_node_op;
 struct bcl_team;
 
 /* To be called repeatedly while an operation of the team waits for long. The
@@ -30,7 +31,8 @@ void bcl_compare_hear(struct bcl_team *team, unsigned rank,
 
 /* node.differs says that another member of the node gives a different length to
  * the operation with this sequence number. Logs both lengths and loses the
- * team. length: the own member's. Lock held. */
-void bcl_compare_node(struct bcl_team *team, unsigned sequence, size_t length);
+ * team. op: the own member's. Lock held. */
+void bcl_compare_node(struct bcl_team *team, unsigned sequence,
+		      const struct bcl_node_op *op);
 
 #endif

@@ -82,6 +82,10 @@ double bcl_cost_pieces(double length, double piece);
 
 /* us for the phases in a node's segment that `length` bytes need. */
 double bcl_cost_phases(const struct bcl_model *model, double length);
+/* Of an allgather through the segment of a node, with blocks of `length` bytes
+ * on average. For tables of algorithms, whose parameter is not used. */
+double bcl_cost_allgather_inside(const struct bcl_model *model, double length,
+				 unsigned parameter);
 
 /*
  * us for a vector in pieces of `piece` bytes from node to node (pipeline.c),

@@ -11,6 +11,7 @@
 
 #include <bcl/coll.h>
 
+#include "base/base.h"
 #include "collectives/park.h"
 #include "collectives/short.h"
 #include "env/charge.h"
@@ -18,28 +19,37 @@
 
 enum {
 	LINE = BCL_NODE_LINE,
-	ALL_CHUNKS = 1 << 20, /* bytes, unless there are very many members */
 	PAIR = 32, /* bytes of a flag line if two lines share a cache line */
 	SLOTS = BCL_NODE_SLOTS * sizeof(struct bcl_node_slot), /* of a member */
 };
 
-static size_t chunk_size(unsigned members)
+/* Bytes of all chunks together, unless there are very many members, and of a
+ * chunk at least. */
+static const struct room {
+	size_t chunks, least;
+} rooms[] = {
+	[BCL_NODE_OWN] = { 1 << 20, 4096 },
+	[BCL_NODE_LENT] = { 1 << 17, 1024 },
+};
+
+size_t bcl_node_chunk(unsigned members, enum bcl_node_room room)
 {
-	size_t chunk = ALL_CHUNKS / (BCL_NODE_CHUNKS_MIN * members) /
+	size_t chunk = rooms[room].chunks / (BCL_NODE_CHUNKS_MIN * members) /
 		       (2 * LINE) * (2 * LINE);
 
 	if (chunk > BCL_NODE_CHUNK_MAX)
 		return BCL_NODE_CHUNK_MAX;
-	return chunk > BCL_NODE_CHUNK_MIN ? chunk : BCL_NODE_CHUNK_MIN;
+	return chunk > rooms[room].least ? chunk : rooms[room].least;
 }
 
 /* Chunks of a member. */
-static unsigned chunk_count(unsigned members)
+static unsigned chunk_count(unsigned members, enum bcl_node_room room)
 {
 	unsigned places = BCL_NODE_CHUNKS_MAX;
 
 	while (places > BCL_NODE_CHUNKS_MIN &&
-	       members * places * chunk_size(members) > ALL_CHUNKS)
+	       members * places * bcl_node_chunk(members, room) >
+		       rooms[room].chunks)
 		places /= 2;
 	return places;
 }
@@ -52,36 +62,52 @@ static size_t sleepers_size(unsigned members)
 	return (size + LINE - 1) / LINE * LINE;
 }
 
-size_t bcl_node_size(unsigned members)
+/* Bytes of all that lies before the chunks. */
+static size_t lines_size(unsigned members, enum bcl_node_room room)
 {
-	size_t chunks = chunk_count(members) * (LINE + chunk_size(members));
+	size_t heads = chunk_count(members, room) * LINE;
 
-	return members * (LINE + SLOTS + chunks) + sleepers_size(members);
+	return members * (LINE + SLOTS + heads) + sleepers_size(members);
 }
 
-void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
-		   void *memory)
+size_t bcl_node_size(unsigned members, enum bcl_node_room room)
 {
-	unsigned char *sleepers = (unsigned char *)memory + members * LINE;
-	unsigned char *slots = sleepers + sleepers_size(members);
-	unsigned char *heads = slots + (size_t)members * SLOTS;
-	unsigned places = chunk_count(members);
+	return lines_size(members, room) +
+	       members * chunk_count(members, room) *
+		       bcl_node_chunk(members, room);
+}
 
+void bcl_node_shape(struct bcl_node *node, unsigned me, unsigned members,
+		    enum bcl_node_room room)
+{
 	*node = (struct bcl_node){
 		.me = me,
 		.members = members,
 		.stride = members == 2 ? PAIR : LINE,
-		.places = places,
-		.chunk = chunk_size(members),
-		.flags = memory,
-		.sleepers = (struct bcl_sleepers *)sleepers,
-		.slots = slots,
-		.heads = heads,
-		.chunks = heads + (size_t)members * places * LINE,
+		.places = chunk_count(members, room),
+		.chunk = bcl_node_chunk(members, room),
 	};
-	node->mine = bcl_flag_of(node, me);
 	node->words =
 		(node->stride - sizeof(struct bcl_flag)) / sizeof(uint64_t) / 2;
+}
+
+void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
+		   enum bcl_node_room room, void *memory)
+{
+	unsigned char *sleepers = (unsigned char *)memory + members * LINE;
+
+	bcl_node_shape(node, me, members, room);
+	node->flags = memory;
+	node->sleepers = (struct bcl_sleepers *)sleepers;
+	node->slots = sleepers + sleepers_size(members);
+	node->heads = node->slots + (size_t)members * SLOTS;
+	node->chunks = node->heads + (size_t)members * node->places * LINE;
+	node->mine = bcl_flag_of(node, me);
+}
+
+void bcl_node_wipe(void *memory, unsigned members, enum bcl_node_room room)
+{
+	memset(memory, 0, lines_size(members, room));
 }
 
 static unsigned char *chunk_of(const struct bcl_node *node,
@@ -263,6 +289,36 @@ static void read_block(const struct bcl_node *node,
 	       op->piece);
 }
 
+/* The bytes of a member's block that are in this piece. */
+static size_t part_of(const struct bcl_node_op *op, unsigned member)
+{
+	size_t length = op->lengths[member];
+
+	return length > op->offset
+		       ? bcl_min_size(length - op->offset, op->piece)
+		       : 0;
+}
+
+static void write_part(const struct bcl_node *node,
+		       const struct bcl_node_op *op, unsigned char *place)
+{
+	size_t length = part_of(op, node->me);
+
+	if (length)
+		memcpy(place, op->send + op->offset, length);
+}
+
+static void read_part(const struct bcl_node *node, const struct bcl_node_op *op,
+		      unsigned member, const unsigned char *place)
+{
+	size_t length = part_of(op, member);
+
+	(void)node;
+	if (length)
+		memcpy(op->receive + op->offsets[member] + op->offset, place,
+		       length);
+}
+
 static void write_blocks(const struct bcl_node *node,
 			 const struct bcl_node_op *op, unsigned char *place)
 {
@@ -324,6 +380,8 @@ static const struct kind kinds[] = {
 			      read_combine },
 	[BCL_NODE_REDUCE_CHAIN] = { OTHERS, ROOT, NEXT, false, false, false,
 				    write_chain, read_chain },
+	[BCL_NODE_ALLGATHERV] = { ALL, ALL, ALL, false, false, false,
+				  write_part, read_part },
 };
 
 static const struct kind result_phase = {
@@ -357,7 +415,7 @@ static void move_own(const struct bcl_node *node, const struct bcl_node_op *op)
 {
 	const unsigned char *from = op->send;
 	unsigned char *to = op->receive;
-	size_t own = node->me * op->length;
+	size_t own = node->me * op->length, length = op->length;
 
 	switch (op->kind) {
 	case BCL_NODE_GATHER:
@@ -377,11 +435,16 @@ static void move_own(const struct bcl_node *node, const struct bcl_node_op *op)
 		from += own;
 		to += own;
 		break;
+	case BCL_NODE_ALLGATHERV:
+		length = op->lengths[node->me];
+		if (length)
+			to += op->offsets[node->me];
+		break;
 	default:
 		return;
 	}
-	if (op->length && from != to)
-		memcpy(to, from, op->length);
+	if (length && from != to)
+		memcpy(to, from, length);
 }
 
 /* The part of the operation for the next phase. */
@@ -437,7 +500,7 @@ static bool has_come(struct bcl_node *node, const struct bcl_node_op *op,
 		return false;
 	if (atomic_load_explicit(bcl_head_of(node, member, op->phase),
 				 memory_order_relaxed) ==
-	    bcl_head(op->phase, op->kind, op->length))
+	    bcl_head(op->phase, op->kind, bcl_node_bytes(op, member)))
 		return true;
 	bcl_flag_differ(node, member, op->phase);
 	return false;
@@ -459,9 +522,10 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 	kind->write(node, op, chunk_of(node, op, node->me));
 	charge(node, op->piece * (kind->fan ? node->members - !kind->self : 1));
 	/* before the flag, like the data in the chunk */
-	atomic_store_explicit(bcl_head_of(node, node->me, op->phase),
-			      bcl_head(op->phase, op->kind, op->length),
-			      memory_order_relaxed);
+	atomic_store_explicit(
+		bcl_head_of(node, node->me, op->phase),
+		bcl_head(op->phase, op->kind, bcl_node_bytes(op, node->me)),
+		memory_order_relaxed);
 	bcl_flag_ready(node, op->phase, BCL_FLAG_CHUNK);
 	tell_environment(node);
 	return true;

@@ -54,7 +54,6 @@ struct bcl_reduction;
 
 enum {
 	BCL_NODE_CHUNK_MAX = 16384, /* bytes */
-	BCL_NODE_CHUNK_MIN = 4096,
 	BCL_NODE_WORDS_MAX = 3,
 	BCL_NODE_PAYLOADS = 2,		      /* of a flag line, used in turn */
 	BCL_NODE_SLOTS = 16,		      /* of a member, likewise */
@@ -64,6 +63,12 @@ enum {
 	BCL_NODE_LINE = 64, /* bytes */
 	/* Phases; a flag that says it is this far ahead is not believed. */
 	BCL_NODE_AHEAD = 2 * BCL_NODE_SLOTS,
+};
+
+/* How much memory the segment of a team takes. */
+enum bcl_node_room {
+	BCL_NODE_OWN,  /* of a team that has memory of its own */
+	BCL_NODE_LENT, /* of a team in an area of another segment (segment.h) */
 };
 
 struct bcl_node {
@@ -89,12 +94,21 @@ struct bcl_node {
 	uint64_t casts[BCL_NODE_SLOTS]; /* `ready` of the own slots */
 };
 
-/* Bytes of a segment for this many members. */
-size_t bcl_node_size(unsigned members);
+/* Bytes of a segment for this many members; a multiple of BCL_NODE_LINE. */
+size_t bcl_node_size(unsigned members, enum bcl_node_room room);
+/* Bytes of a chunk in such a segment. */
+size_t bcl_node_chunk(unsigned members, enum bcl_node_room room);
 
-/* memory: the mapped segment, 64-byte aligned and zeroed when it was made. */
+/* All but the memory: enough for bcl_node_able() and bcl_node_brief(). */
+void bcl_node_shape(struct bcl_node *node, unsigned me, unsigned members,
+		    enum bcl_node_room room);
+/* memory: the mapped segment, 64-byte aligned, zeroed when it was made, or by
+ * bcl_node_wipe(). */
 void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
-		   void *memory);
+		   enum bcl_node_room room, void *memory);
+/* Zero what other members may have left there, before any member uses the
+ * memory. */
+void bcl_node_wipe(void *memory, unsigned members, enum bcl_node_room room);
 
 /* The kinds up to BCL_NODE_EXSCAN have the numbers of enum bcl_operation. */
 enum bcl_node_kind {
@@ -114,6 +128,9 @@ enum bcl_node_kind {
 	 * hands the result on towards the root. For one of many pieces and
 	 * commutative operators. */
 	BCL_NODE_REDUCE_CHAIN,
+	/* An allgather whose blocks have lengths of their own. `length` is that
+	 * of the longest one: each piece is a phase of all members. */
+	BCL_NODE_ALLGATHERV,
 };
 
 /* An operation and its progress; bcl_node_begin() sets it up. */
@@ -123,6 +140,8 @@ struct bcl_node_op {
 	const unsigned char *send;
 	unsigned char *receive;
 	size_t length; /* bytes of the vector, or of one member's block */
+	/* Of an ALLGATHERV: of the members' blocks in `receive`. */
+	const size_t *lengths, *offsets;
 	const struct bcl_reduction *reduction;
 
 	uint8_t stage;
@@ -149,11 +168,40 @@ static inline void bcl_node_begin(struct bcl_node_op *op,
 	};
 }
 
+/* The same for an ALLGATHERV of n members. The arrays stay valid. */
+static inline void bcl_node_begin_blocks(struct bcl_node_op *op,
+					 const void *send, void *receive,
+					 const size_t *lengths,
+					 const size_t *offsets, unsigned n)
+{
+	size_t longest = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (lengths[i] > longest)
+			longest = lengths[i];
+	bcl_node_begin(op, BCL_NODE_ALLGATHERV, 0, send, receive, longest,
+		       NULL);
+	op->lengths = lengths;
+	op->offsets = offsets;
+}
+
 /* The same operation is to run again. */
 static inline void bcl_node_rewind(struct bcl_node_op *op)
 {
+	const size_t *lengths = op->lengths, *offsets = op->offsets;
+
 	bcl_node_begin(op, op->kind, op->root, op->send, op->receive,
 		       op->length, op->reduction);
+	op->lengths = lengths;
+	op->offsets = offsets;
+}
+
+/* Bytes that a member gives to the operation. */
+static inline size_t bcl_node_bytes(const struct bcl_node_op *op,
+				    unsigned member)
+{
+	return op->lengths ? op->lengths[member] : op->length;
 }
 
 /* True if the segment can do the operation: an element fits into a chunk, or an

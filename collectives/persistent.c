@@ -20,8 +20,10 @@ static enum bcl_status run_nothing(struct bcl_persistent *operation)
 /* The next run of the schedule begins. */
 static enum bcl_status rewind_schedule(struct bcl_persistent *operation)
 {
-	enum bcl_status status = bcl_schedule_rewind(operation->schedule);
+	enum bcl_status status = bcl_loan_heed(operation->team);
 
+	if (status == BCL_OK)
+		status = bcl_schedule_rewind(operation->schedule);
 	if (status == BCL_OK)
 		bcl_call_count_scheduled(operation->team,
 					 operation->call.operation);
@@ -137,7 +139,8 @@ static enum bcl_status prepare(struct bcl_persistent *operation)
 	if (bcl_call_is_empty(team, call))
 		return BCL_OK;
 	algorithm = bcl_call_choose(team, call);
-	status = bcl_call_build(team, algorithm, call, &operation->schedule);
+	status = bcl_call_build(team, algorithm, call, true,
+				&operation->schedule);
 	if (status != BCL_OK)
 		return status;
 	status = operation->schedule->status;
@@ -147,8 +150,11 @@ static enum bcl_status prepare(struct bcl_persistent *operation)
 	}
 	bcl_schedule_keep(operation->schedule);
 	operation->node = algorithm->node;
+	/* without a schedule the operation would need the caller's arrays */
 	operation->run =
-		bcl_call_is_direct(team, algorithm) ? run_direct : run_schedule;
+		bcl_call_is_direct(team, algorithm) && !call->receive_lengths
+			? run_direct
+			: run_schedule;
 	if (bcl_call_is_short(team, call))
 		operation->run = short_runs[call->operation];
 	bcl_assert(operation->run);

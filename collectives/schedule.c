@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "collectives/compare.h"
+#include "collectives/loan.h"
 #include "collectives/loss.h"
 #include "collectives/team.h"
 #include "env/env.h"
@@ -102,6 +103,7 @@ static void begin_step(struct bcl_schedule *schedule,
 			bcl_team_job_rank(team, step->rank),
 			schedule->granted[step->window], step->offset);
 		break;
+	case BCL_STEP_FORK:
 	case BCL_STEP_NODE:
 	case BCL_STEP_AWAIT:
 		break;
@@ -137,9 +139,30 @@ static bool advance_node(struct bcl_schedule *schedule,
 	schedule->engine.polled = true;
 	if (team->node.differs)
 		bcl_compare_node(team, schedule->sequence,
-				 schedule->node[step->node].length);
+				 &schedule->node[step->node]);
 	bcl_park_watch(team, &schedule->park);
 	return false;
+}
+
+/* Takes one of the two ways at a fork, if the team's answer is there: the next
+ * step alone, or those after it. Returns false if the answer is not there. */
+static bool take_way(struct bcl_schedule *schedule)
+{
+	const struct bcl_team *team = schedule->team;
+
+	/* without a ticket it does not wait for the answer */
+	schedule->engine.polled =
+		schedule->shares_node && team->loan->answer == BCL_LOAN_OPEN;
+	if (schedule->engine.polled)
+		return false;
+	schedule->at++;
+	if (schedule->shares_node && team->loan->answer == BCL_LOAN_GRANTED) {
+		schedule->end = schedule->at + 1;
+	} else {
+		schedule->shares_node = false;
+		schedule->at++;
+	}
+	return true;
 }
 
 static bool finish_schedule(struct bcl_schedule *schedule)
@@ -205,10 +228,15 @@ static bool advance_steps(struct bcl_adi_schedule *engine)
 
 		if (engine->pending && (begins || engine->status != BCL_OK))
 			return false;
-		if (engine->status != BCL_OK || at == schedule->nsteps)
+		if (engine->status != BCL_OK || at == schedule->end)
 			return !awaits_news(schedule) &&
 			       finish_schedule(schedule);
 		step = &schedule->steps[at];
+		if (step->kind == BCL_STEP_FORK) {
+			if (!take_way(schedule))
+				return false;
+			continue;
+		}
 		if (waits(schedule, step))
 			return false;
 		if (step->kind == BCL_STEP_NODE &&
@@ -346,6 +374,15 @@ enum bcl_status bcl_schedule_get(struct bcl_team *team,
 	return BCL_OK;
 }
 
+/* True if an operation inside the node that begins now uses the segment, or
+ * will if the team gets an area. */
+static bool may_share(const struct bcl_team *team)
+{
+	const struct bcl_loan *loan = team->loan;
+
+	return !loan || (loan->asked && loan->answer != BCL_LOAN_REFUSED);
+}
+
 /* The schedule is built: it takes its place in the order of the team's
  * operations. */
 static enum bcl_status enter_order(struct bcl_schedule *schedule)
@@ -362,7 +399,8 @@ static enum bcl_status enter_order(struct bcl_schedule *schedule)
 		go_back(schedule);
 		return team->lost;
 	}
-	if (schedule->nnode) {
+	schedule->end = schedule->nsteps;
+	if (schedule->nnode && may_share(team)) {
 		schedule->shares_node = true;
 		schedule->ticket = team->tickets++;
 	}
@@ -389,25 +427,39 @@ enum bcl_status bcl_schedule_run(struct bcl_schedule *schedule)
 	return status;
 }
 
-enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
-				   struct bcl_adi_request **request)
+/* request: NULL if nobody waits for the end. */
+static enum bcl_status begin(struct bcl_schedule *schedule,
+			     struct bcl_adi_request **request)
 {
+	struct bcl_adi_schedule *engine = &schedule->engine;
 	struct bcl_team *team = schedule->team;
 	enum bcl_status status;
 
 	bcl_adi_lock(team->adi);
 	status = enter_order(schedule);
 	if (status == BCL_OK) {
-		status = bcl_adi_schedule_start(team->adi, &schedule->engine,
-						request);
+		status = request ? bcl_adi_schedule_start(team->adi, engine,
+							  request)
+				 : bcl_adi_schedule_launch(team->adi, engine);
 		if (status == BCL_ERR_NOMEM) {
 			leave_node(schedule);
-			release_schedule(&schedule->engine);
+			release_schedule(engine);
 			bcl_team_lose(team, status);
 		}
 	}
 	bcl_adi_unlock(team->adi);
 	return status;
+}
+
+enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
+				   struct bcl_adi_request **request)
+{
+	return begin(schedule, request);
+}
+
+enum bcl_status bcl_schedule_launch(struct bcl_schedule *schedule)
+{
+	return begin(schedule, NULL);
 }
 
 void bcl_schedule_keep(struct bcl_schedule *schedule)
@@ -596,22 +648,62 @@ void bcl_step_copy(struct bcl_schedule *schedule, void *to, const void *from,
 		bcl_step_call(schedule, copy_block, to, from, length, 0);
 }
 
+/* The arrays of an operation are the caller's, who may change them. */
+static void copy_arrays(struct bcl_schedule *schedule, struct bcl_node_op *op)
+{
+	size_t size = schedule->team->node.members * sizeof(size_t);
+	unsigned char *copy;
+
+	if (!op->lengths)
+		return;
+	copy = bcl_step_scratch(schedule, 2 * size);
+	if (schedule->status != BCL_OK)
+		return;
+	memcpy(copy, op->lengths, size);
+	memcpy(copy + size, op->offsets, size);
+	op->lengths = (const size_t *)copy;
+	op->offsets = (const size_t *)(copy + size);
+}
+
+static void add_operation(struct bcl_schedule *schedule,
+			  const struct bcl_node_op *op)
+{
+	struct bcl_step *step = add_step(schedule, BCL_STEP_NODE);
+	struct bcl_node_op *room;
+
+	bcl_assert(op->root < schedule->team->node.members);
+	if (!step)
+		return;
+	step->node = schedule->nnode;
+	room = add_node(schedule);
+	if (!room)
+		return;
+	*room = *op;
+	copy_arrays(schedule, room);
+}
+
 void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 		   unsigned root, const void *send, void *receive,
 		   size_t length, const struct bcl_reduction *reduction)
 {
-	struct bcl_step *step = add_step(schedule, BCL_STEP_NODE);
-	struct bcl_node_op *op;
+	struct bcl_node_op op;
 
-	bcl_assert(schedule->team->shares &&
-		   root < schedule->team->node.members);
-	if (!step)
-		return;
-	step->node = schedule->nnode;
-	op = add_node(schedule);
-	if (op)
-		bcl_node_begin(op, kind, root, send, receive, length,
-			       reduction);
+	bcl_node_begin(&op, kind, root, send, receive, length, reduction);
+	bcl_step_operation(schedule, &op);
+}
+
+void bcl_step_operation(struct bcl_schedule *schedule,
+			const struct bcl_node_op *op)
+{
+	bcl_assert(schedule->team->shares);
+	add_operation(schedule, op);
+}
+
+void bcl_step_fork(struct bcl_schedule *schedule, const struct bcl_node_op *op)
+{
+	add_step(schedule, BCL_STEP_FORK);
+	add_operation(schedule, op);
+	bcl_step_round(schedule);
 }
 
 void bcl_step_round(struct bcl_schedule *schedule)

@@ -19,12 +19,6 @@ enum {
 	RANKS_MAX = 1 << 20, /* of a described team */
 };
 
-int info_failed(const char *what, enum bcl_status status)
-{
-	fprintf(stderr, "bcl-info: %s: %s\n", what, bcl_strstatus(status));
-	return 1;
-}
-
 static int usage(FILE *to)
 {
 	fprintf(to,

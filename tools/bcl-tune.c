@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "collectives/call.h"
+#include "tools/failed.h"
 #include "tools/measure.h"
 
 static const size_t lengths[] = { 8, 64, 512, 4096, 32768, 262144, 1048576 };
@@ -33,12 +34,6 @@ struct tuning {
 	unsigned done, all;  /* operations times lengths */
 	char list[LIST_MAX]; /* as in BCL_COLL: what replaces the choices */
 };
-
-static int failed(const char *what, enum bcl_status status)
-{
-	fprintf(stderr, "bcl-tune: %s: %s\n", what, bcl_strstatus(status));
-	return 1;
-}
 
 static int usage(FILE *to)
 {
@@ -186,7 +181,7 @@ static int write_file(const struct tuning *tuning, const char *name)
 	bool right;
 
 	if (asprintf(&next, "%s.new", name) < 0)
-		return failed("name the file", BCL_ERR_NOMEM);
+		return tool_failed("name the file", BCL_ERR_NOMEM);
 	file = fopen(next, "we");
 	right = file;
 	if (file) {
@@ -218,7 +213,7 @@ static int run(struct bcl_team *team, const char *output, char **names, int n)
 	enum bcl_status status = tune_all(&tuning, names, n);
 
 	if (status != BCL_OK)
-		return failed("measure", status);
+		return tool_failed("measure", status);
 	return is_first(&tuning) ? write_file(&tuning, output) : 0;
 }
 
@@ -230,13 +225,13 @@ static int run_job(const char *output, char **names, int n)
 	int result;
 
 	if (status != BCL_OK)
-		return failed("join the job", status);
+		return tool_failed("join the job", status);
 	status = bcl_team_world(adi, &team);
 	if (status == BCL_OK) {
 		result = run(team, output, names, n);
 		bcl_team_free(team);
 	} else {
-		result = failed("make the team of all ranks", status);
+		result = tool_failed("make the team of all ranks", status);
 	}
 	bcl_adi_close(adi);
 	return result;

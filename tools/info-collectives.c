@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "collectives/builders.h"
+#include "tools/failed.h"
 #include "tools/info.h"
 #include "tools/measure.h"
 
@@ -294,7 +295,7 @@ static int show(struct bcl_team *team, const struct info_request *request)
 			bcl_operation_names[request->operation]);
 		return 1;
 	}
-	return status == BCL_OK ? 0 : info_failed("measure", status);
+	return status == BCL_OK ? 0 : tool_failed("measure", status);
 }
 
 int info_collectives(const struct info_request *request)
@@ -305,11 +306,11 @@ int info_collectives(const struct info_request *request)
 	int result;
 
 	if (status)
-		return info_failed("join the job", status);
+		return tool_failed("join the job", status);
 	status = bcl_team_world(adi, &team);
 	if (status) {
 		bcl_adi_close(adi);
-		return info_failed("make the team of all ranks", status);
+		return tool_failed("make the team of all ranks", status);
 	}
 	result = show(team, request);
 	bcl_team_free(team);

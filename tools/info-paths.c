@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/failed.h"
 #include "tools/info.h"
 #include "transport/boot/boot.h"
 #include "transport/boot/fork.h"
@@ -178,7 +179,7 @@ int info_paths(void)
 		printf("a job of one: start it with mpiexec or mpirun to see "
 		       "pairs\n");
 	close_rank(&rank);
-	return status ? info_failed("paths", status) : 0;
+	return status ? tool_failed("paths", status) : 0;
 }
 
 static int one_of_two(unsigned number, void *argument)
@@ -198,7 +199,7 @@ static int one_of_two(unsigned number, void *argument)
 		status = bcl_boot_fence(rank.boot);
 	}
 	close_rank(&rank);
-	return status ? info_failed("two processes of this host", status) : 0;
+	return status ? tool_failed("two processes of this host", status) : 0;
 }
 
 int info_inside(void)
@@ -214,7 +215,7 @@ int info_rails(void)
 	unsigned n = 0;
 
 	if (status)
-		return info_failed("no context", status);
+		return tool_failed("no context", status);
 	printf("membarrier  %s\n",
 	       context->barrier ? "works"
 				: "missing: sends inside the host have "

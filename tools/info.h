@@ -9,9 +9,6 @@
 #include "collectives/calls.h"
 #include "transport/context.h"
 
-/* Says what failed, and why. Returns 1. */
-int info_failed(const char *what, enum bcl_status status);
-
 /* The rails of a context, and why a rail is missing. */
 int info_rails(void);
 

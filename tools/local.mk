@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 bin_PROGRAMS += %D%/bcl-info
+failed = %D%/failed.c %D%/failed.h
 measure = %D%/measure.c %D%/measure.h bench/perf_call.c bench/perf_call.h
 %C%_bcl_info_SOURCES = %D%/bcl-info.c %D%/info.h %D%/info-collectives.c \
-	%D%/info-counters.c %D%/info-paths.c $(measure)
+	%D%/info-counters.c %D%/info-paths.c $(failed) $(measure)
 %C%_bcl_info_LDADD = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
 
 bin_PROGRAMS += %D%/bcl-tune
-%C%_bcl_tune_SOURCES = %D%/bcl-tune.c $(measure)
+%C%_bcl_tune_SOURCES = %D%/bcl-tune.c $(failed) $(measure)
 %C%_bcl_tune_LDADD = $(libbcl_convenience) $(HWLOC_LIBS) $(PMIX_LIBS)
 
 # The cards in the kernel

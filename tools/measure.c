@@ -110,20 +110,19 @@ static int compare(const void *a, const void *b)
 /* Sets the buffers and arrays of the call: NOMEM. */
 static enum bcl_status make_buffers(struct perf_call *call)
 {
-	unsigned ranks = bcl_team_size(call->team), i;
-	size_t *arrays = calloc(2 * (size_t)ranks, sizeof(*arrays));
+	size_t ranks = bcl_team_size(call->team);
+	size_t *arrays = calloc(2 * ranks, sizeof(*arrays));
+	unsigned char *send = calloc(ranks, call->size + 1);
+	unsigned char *receive = calloc(ranks, call->size + 1);
 
-	call->send = calloc(ranks, call->size + 1);
-	call->receive = calloc(ranks, call->size + 1);
-	call->lengths = arrays;
-	if (!arrays || !call->send || !call->receive)
-		return BCL_ERR_NOMEM;
-	for (i = 0; i < ranks; i++) {
-		arrays[i] = call->size;
-		arrays[ranks + i] = i * call->size;
+	if (arrays && send && receive) {
+		perf_call_use(call, ranks, send, receive, arrays);
+		return BCL_OK;
 	}
-	call->offsets = arrays + ranks;
-	return BCL_OK;
+	free(arrays);
+	free(send);
+	free(receive);
+	return BCL_ERR_NOMEM;
 }
 
 bool measure_can(enum bcl_operation operation)

@@ -41,7 +41,8 @@ static struct operation {
 static struct member {
 	struct bcl_node node;
 	struct bcl_node_op op;
-	unsigned at; /* of the plan */
+	unsigned at;				   /* of the plan */
+	size_t lengths[MEMBERS], offsets[MEMBERS]; /* of an ALLGATHERV */
 	unsigned char send[MEMBERS * LONGEST], receive[MEMBERS * LONGEST];
 } all[MEMBERS];
 static unsigned members;
@@ -49,15 +50,17 @@ static unsigned members;
 static void draw_plan(void)
 {
 	static const enum bcl_node_kind kinds[] = {
-		BCL_NODE_BARRIER, BCL_NODE_BROADCAST, BCL_NODE_GATHER,
-		BCL_NODE_SCATTER, BCL_NODE_ALLGATHER, BCL_NODE_ALLTOALL,
-		BCL_NODE_SCAN,	  BCL_NODE_EXSCAN,    BCL_NODE_REDUCE_SCATTER,
+		BCL_NODE_BARRIER,	 BCL_NODE_BROADCAST,
+		BCL_NODE_GATHER,	 BCL_NODE_SCATTER,
+		BCL_NODE_ALLGATHER,	 BCL_NODE_ALLTOALL,
+		BCL_NODE_SCAN,		 BCL_NODE_EXSCAN,
+		BCL_NODE_REDUCE_SCATTER, BCL_NODE_ALLGATHERV,
 	};
 	static const unsigned lengths[] = { 9, 57, 400, LONGEST };
 	unsigned i;
 
 	for (i = 0; i < OPERATIONS; i++) {
-		plan[i].kind = kinds[draw(draw(2) ? 2 : 9)];
+		plan[i].kind = kinds[draw(draw(2) ? 2 : 10)];
 		plan[i].root = draw(members);
 		plan[i].length = plan[i].kind == BCL_NODE_BARRIER
 					 ? 0
@@ -78,6 +81,16 @@ static const struct bcl_reduction *reduction_of(enum bcl_node_kind kind)
 	return bcl_reduction(BCL_SUM, BCL_UINT8);
 }
 
+/* The bytes of a member's block, which another member expects. Of an ALLGATHERV
+ * some have none, and some many more than others. */
+static size_t length_of(const struct operation *operation, unsigned member)
+{
+	if (operation->kind != BCL_NODE_ALLGATHERV)
+		return operation->length;
+	return operation->length * ((member + operation->root) % members) /
+	       members;
+}
+
 static void begin(struct member *member)
 {
 	const struct operation *next = &plan[member->at];
@@ -93,18 +106,29 @@ static void begin(struct member *member)
 		       byte(member->at, me, fan ? i : 0), next->length);
 	if (next->kind == BCL_NODE_BROADCAST && me == next->root)
 		receive = member->send;
-	bcl_node_begin(&member->op, next->kind, next->root, member->send,
-		       receive, next->length, reduction_of(next->kind));
+	for (i = 0; i < members; i++) {
+		member->lengths[i] = length_of(next, i);
+		member->offsets[i] = i * next->length;
+	}
+	if (next->kind == BCL_NODE_ALLGATHERV)
+		bcl_node_begin_blocks(&member->op, member->send, receive,
+				      member->lengths, member->offsets,
+				      members);
+	else
+		bcl_node_begin(&member->op, next->kind, next->root,
+			       member->send, receive, next->length,
+			       reduction_of(next->kind));
 }
 
 static void expect_byte(const struct member *member, unsigned block,
 			unsigned char value)
 {
-	size_t length = plan[member->at].length, i;
-	const unsigned char *bytes = member->receive + block * length;
+	const struct operation *past = &plan[member->at];
+	size_t length = length_of(past, block), i;
+	const unsigned char *bytes = member->receive + block * past->length;
 
-	for (i = 0; i < length; i++)
-		if (bytes[i] != value)
+	for (i = 0; i < past->length; i++)
+		if (bytes[i] != (i < length ? value : 0))
 			ck_abort_msg("operation %u: byte %zu of block %u",
 				     member->at, i, block);
 }
@@ -146,6 +170,7 @@ static void check(const struct member *member)
 				expect(member, i, i, 0);
 			break;
 		case BCL_NODE_ALLGATHER:
+		case BCL_NODE_ALLGATHERV:
 			expect(member, i, i, 0);
 			break;
 		case BCL_NODE_ALLTOALL:
@@ -182,18 +207,21 @@ static void step(struct member *member)
 START_TEST(an_audit_changes_nothing)
 {
 	unsigned over = 0, steps, turns, i;
+	enum bcl_node_room room;
 	struct member *member;
 	size_t size;
 	void *memory;
 
 	dice = (uint64_t)_i;
 	members = 2 + draw(MEMBERS - 1);
-	size = (bcl_node_size(members) + ALIGN - 1) / ALIGN * ALIGN;
+	room = draw(2) ? BCL_NODE_OWN : BCL_NODE_LENT;
+	size = bcl_node_size(members, room);
 	memory = aligned_alloc(ALIGN, size);
-	memset(memory, 0, size);
+	memset(memory, 0xff, size);
+	bcl_node_wipe(memory, members, room);
 	draw_plan();
 	for (i = 0; i < members; i++) {
-		bcl_node_init(&all[i].node, i, members, memory);
+		bcl_node_init(&all[i].node, i, members, room, memory);
 		all[i].at = 0;
 		begin(&all[i]);
 	}

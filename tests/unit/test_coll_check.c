@@ -11,6 +11,7 @@
 
 #include "collectives/check.h"
 #include "tests/unit/coll_cases.h"
+#include "tests/unit/capture.h"
 #include "tests/unit/unit.h"
 #include "transport/boot/fork.h"
 
@@ -316,35 +317,16 @@ static int run_job(const struct job *job)
 				(void *)job);
 }
 
-/* Run the job and return all that its ranks log. */
-static char *said_in(const struct job *job, int *failed)
-{
-	int before = dup(STDERR_FILENO);
-	FILE *file = tmpfile();
-	long length;
-	char *text;
-
-	ck_assert_ptr_nonnull(file);
-	dup2(fileno(file), STDERR_FILENO);
-	*failed = run_job(job);
-	dup2(before, STDERR_FILENO);
-	close(before);
-	fseek(file, 0, SEEK_END);
-	length = ftell(file);
-	text = calloc((size_t)length + 1, 1);
-	ck_assert_ptr_nonnull(text);
-	rewind(file);
-	ck_assert_uint_eq(fread(text, 1, (size_t)length, file), length);
-	fclose(file);
-	return text;
-}
-
 START_TEST(differences)
 {
+	struct capture capture;
 	unsigned i;
 	int failed;
-	char *said = said_in(&jobs[_i], &failed);
+	char *said;
 
+	capture_begin(&capture);
+	failed = run_job(&jobs[_i]);
+	said = capture_end(&capture);
 	if (failed)
 		fputs(said, stderr);
 	ck_assert_int_eq(failed, 0);

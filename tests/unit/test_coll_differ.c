@@ -13,6 +13,7 @@
 
 #include "collectives/team.h"
 #include "env/counters.h"
+#include "tests/unit/capture.h"
 #include "tests/unit/unit.h"
 #include "transport/boot/fork.h"
 
@@ -217,36 +218,22 @@ static int rank_of(unsigned rank, void *argument)
 	return failures != 0;
 }
 
-/* The text of `file`: all lines that the ranks have logged. */
-static char *said_of(FILE *file)
-{
-	long length = ftell(file);
-	char *text = calloc((size_t)length + 1, 1);
-
-	ck_assert_ptr_nonnull(text);
-	rewind(file);
-	ck_assert_uint_eq(fread(text, 1, (size_t)length, file), length);
-	return text;
-}
-
 START_TEST(lengths)
 {
 	const struct shape *shape = &shapes[_i];
-	int before = dup(STDERR_FILENO), failed;
-	FILE *file = tmpfile();
+	struct capture capture;
 	char *said;
+	int failed;
 
 	/* a member compares lengths after a part of BCL_PEER_TIMEOUT */
 	setenv("BCL_PEER_TIMEOUT", "1s", 1);
 	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ck_assert(file && seen != MAP_FAILED);
-	dup2(fileno(file), STDERR_FILENO);
+	ck_assert(seen != MAP_FAILED);
+	capture_begin(&capture);
 	failed = bcl_boot_job_run((unsigned)strlen(shape->nodes), rank_of,
 				  (void *)shape);
-	dup2(before, STDERR_FILENO);
-	fseek(file, 0, SEEK_END);
-	said = said_of(file);
+	said = capture_end(&capture);
 	if (failed)
 		fputs(said, stderr);
 	ck_assert_int_eq(failed, 0);
@@ -261,7 +248,6 @@ START_TEST(lengths)
 		ck_assert_ptr_nonnull(strstr(said, " bytes where rank "));
 	}
 	free(said);
-	fclose(file);
 }
 END_TEST
 

@@ -329,6 +329,21 @@ int bcl_ch3_alltoall(const void *send, MPI_Aint send_count,
 	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
+/* Runs an exchange that was prepared with this error. */
+static int run_alltoallv(struct bcl_ch3_exchange *exchange, int mpi_errno,
+			 MPIR_Comm *comm)
+{
+	const struct bcl_ch3_blocks *out = &exchange->outs;
+	const struct bcl_ch3_blocks *in = &exchange->ins;
+	struct bcl_adi_request *request;
+
+	if (!mpi_errno)
+		mpi_errno = RUN(alltoallv, comm->dev.ch.team, out->bytes,
+				out->lengths, out->offsets, in->bytes,
+				in->lengths, in->offsets);
+	return bcl_ch3_exchange_finish(exchange, mpi_errno);
+}
+
 int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
 		      const MPI_Aint *send_displacements,
 		      MPI_Datatype send_type, void *receive,
@@ -337,18 +352,12 @@ int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
 		      MPI_Datatype receive_type, MPIR_Comm *comm)
 {
 	struct bcl_ch3_exchange exchange = { 0 };
-	struct bcl_adi_request *request;
 	int mpi_errno = bcl_ch3_prepare_alltoallv(
 		&exchange, send, send_counts, send_displacements, send_type,
 		receive, receive_counts, receive_displacements, receive_type,
 		comm);
 
-	if (!mpi_errno)
-		mpi_errno = RUN(alltoallv, comm->dev.ch.team,
-				exchange.outs.bytes, exchange.outs.lengths,
-				exchange.outs.offsets, exchange.ins.bytes,
-				exchange.ins.lengths, exchange.ins.offsets);
-	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+	return run_alltoallv(&exchange, mpi_errno, comm);
 }
 
 int bcl_ch3_alltoallw(const void *send, const MPI_Aint *send_counts,
@@ -359,18 +368,12 @@ int bcl_ch3_alltoallw(const void *send, const MPI_Aint *send_counts,
 		      const MPI_Datatype *receive_types, MPIR_Comm *comm)
 {
 	struct bcl_ch3_exchange exchange = { 0 };
-	struct bcl_adi_request *request;
 	int mpi_errno = bcl_ch3_prepare_alltoallw(
 		&exchange, send, send_counts, send_displacements, send_types,
 		receive, receive_counts, receive_displacements, receive_types,
 		comm);
 
-	if (!mpi_errno)
-		mpi_errno = RUN(alltoallv, comm->dev.ch.team,
-				exchange.outs.bytes, exchange.outs.lengths,
-				exchange.outs.offsets, exchange.ins.bytes,
-				exchange.ins.lengths, exchange.ins.offsets);
-	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+	return run_alltoallv(&exchange, mpi_errno, comm);
 }
 
 int bcl_ch3_gatherv(const void *send, MPI_Aint send_count,
