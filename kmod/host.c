@@ -35,7 +35,7 @@ struct bcl_kmod_host *bcl_kmod_host_make(void)
 	spin_lock_init(&host->lock);
 	for (i = 0; i < BCL_KMOD_SEATS; i++)
 		mutex_init(&host->seat[i].mutex);
-	xa_init_flags(&host->memories, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&host->memories, XA_FLAGS_ACCOUNT | XA_FLAGS_LOCK_BH);
 	INIT_LIST_HEAD(&host->listed);
 	INIT_LIST_HEAD(&host->unpinned);
 	INIT_WORK(&host->release, bcl_kmod_unpin_work);

@@ -58,7 +58,8 @@ long bcl_kmod_memory_add(struct bcl_kmod_host *host,
 	memory = memory_make(host, named);
 	if (IS_ERR(memory))
 		return bcl_kmod_pin_status(memory);
-	error = xa_insert(&host->memories, named->handle, memory, GFP_KERNEL);
+	error = xa_insert_bh(&host->memories, named->handle, memory,
+			     GFP_KERNEL);
 	if (!error)
 		return BCL_OK;
 	memory_free(host, memory);

@@ -81,41 +81,35 @@ void bcl_kmod_pins_close(struct bcl_kmod_host *host)
 
 /* ---- pins ---- */
 
-/* Returns the pages that were pinned, or an error if none was. */
-static long pin_pages(unsigned long address, unsigned long n, bool write,
-		      struct page **page)
+/* Returns 0, or the reason why no more than *done pages were pinned. */
+static int pin_pages(unsigned long address, unsigned long n, bool write,
+		     struct page **page, unsigned long *done)
 {
-	unsigned int flags = FOLL_LONGTERM | (write ? FOLL_WRITE : 0);
-	unsigned long done = 0;
+	const unsigned int flags = FOLL_LONGTERM | (write ? FOLL_WRITE : 0);
+	int some, got;
 
-	while (done < n) {
-		int some = min_t(unsigned long, n - done, AT_ONCE);
-		int got = fatal_signal_pending(current)
-				  ? -EINTR
-				  : pin_user_pages_fast(
-					    address + done * PAGE_SIZE, some,
-					    flags, page + done);
-
+	for (*done = 0; *done < n; *done += got) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		some = min_t(unsigned long, n - *done, AT_ONCE);
+		got = pin_user_pages_fast(address + *done * PAGE_SIZE, some,
+					  flags, page + *done);
 		if (got <= 0)
-			return done ? done : got ?: -EFAULT;
-		done += got;
+			return got ?: -EFAULT;
 		cond_resched();
 	}
-	return done;
+	return 0;
 }
 
 /* Pin all pages or none. */
-static int pin_all(struct bcl_kmod_host *host, unsigned long address,
-		   bool write, struct bcl_kmod_pin *pin)
+static int pin_all(unsigned long address, bool write, struct bcl_kmod_pin *pin)
 {
-	long got = pin_pages(address, pin->npages, write, pin->page);
+	unsigned long done;
+	int error = pin_pages(address, pin->npages, write, pin->page, &done);
 
-	if (got == pin->npages)
-		return 0;
-	if (got < 0)
-		return got;
-	unpin_user_pages(pin->page, got);
-	return fatal_signal_pending(current) ? -EINTR : -EFAULT;
+	if (error)
+		unpin_user_pages(pin->page, done);
+	return error;
 }
 
 /* Free a pin that has no pages. */
@@ -151,10 +145,10 @@ struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 	pin->writable = true;
 	pin->dirty = false;
 	bcl_kmod_mapping_watch(host, pin, first);
-	error = pin_all(host, first, true, pin);
+	error = pin_all(first, true, pin);
 	if (error == -EFAULT && !write) {
 		pin->writable = false;
-		error = pin_all(host, first, false, pin);
+		error = pin_all(first, false, pin);
 	}
 	if (error) {
 		pin_free(host, pin);

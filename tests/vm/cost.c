@@ -2,8 +2,8 @@
 /*
  * cost NAME ADDRESS SPACE: sends messages from this network namespace to
  * another, SPACE, where the process has a second card, or over TCP, if NAME is
- * "tcp", to ADDRESS there. Prints how many instructions a message of 64 bytes
- * and one of a megabyte take, on both sides together. The guest's emulator
+ * "tcp", to ADDRESS there. Prints how many instructions messages of 64 bytes,
+ * of 64 KB and of a megabyte take, on both sides together. The guest's emulator
  * advances the clock by a nanosecond for each instruction, and the guest has
  * one processor.
  *
@@ -34,6 +34,7 @@
 
 enum {
 	SMALL = 64,
+	MIDDLE = 64 << 10,
 	LARGE = 1 << 20,
 	ROUNDS = 200,
 	LARGE_ROUNDS = 8,
@@ -138,20 +139,30 @@ static void library_round_trip(void)
 }
 
 /* Side 1 pulls the memory that side 0 offers. */
-static void library_large(void)
+static void library_pull(size_t length)
 {
 	uint8_t token[BCL_KEY_MAX];
 	struct bcl_event event;
 	unsigned left = 2;
 
-	NEED(!bcl_offer(side[0].peer, out, LARGE, 7, token));
-	NEED(!bcl_pull(side[1].peer, token, in, LARGE, 8));
+	NEED(!bcl_offer(side[0].peer, out, length, 7, token));
+	NEED(!bcl_pull(side[1].peer, token, in, length, 8));
 	while (left--) {
 		wait_for_both(&event);
 		NEED(event.kind == BCL_EVENT_READ ||
 		     event.kind == BCL_EVENT_PULLED);
 		NEED(!event.status);
 	}
+}
+
+static void library_middle(void)
+{
+	library_pull(MIDDLE);
+}
+
+static void library_large(void)
+{
+	library_pull(LARGE);
 }
 
 /* ---- TCP ---- */
@@ -191,19 +202,30 @@ static void tcp_round_trip(void)
 	}
 }
 
-static void tcp_large(void)
+static void tcp_stream(size_t length)
 {
 	size_t sent = 0, received = 0;
 	ssize_t n;
 
-	while (received < LARGE) {
-		n = send(tcp[0], out + sent, LARGE - sent, MSG_DONTWAIT);
+	while (received < length) {
+		n = send(tcp[0], out + sent, length - sent, MSG_DONTWAIT);
 		if (n > 0)
 			sent += (size_t)n;
-		n = recv(tcp[1], in + received, LARGE - received, MSG_DONTWAIT);
+		n = recv(tcp[1], in + received, length - received,
+			 MSG_DONTWAIT);
 		if (n > 0)
 			received += (size_t)n;
 	}
+}
+
+static void tcp_middle(void)
+{
+	tcp_stream(MIDDLE);
+}
+
+static void tcp_large(void)
+{
+	tcp_stream(LARGE);
 }
 
 /* ---- measuring ---- */
@@ -312,6 +334,8 @@ int main(int argc, char **argv)
 	printf("cost: %s small %lu\n", argv[1],
 	       cost_of(is_tcp ? tcp_round_trip : library_round_trip, ROUNDS) /
 		       2);
+	printf("cost: %s middle %lu\n", argv[1],
+	       cost_of(is_tcp ? tcp_middle : library_middle, LARGE_ROUNDS));
 	printf("cost: %s large %lu\n", argv[1],
 	       cost_of(is_tcp ? tcp_large : library_large, LARGE_ROUNDS));
 	fflush(stdout);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # What messages cost over the card of the kernel, in a guest that counts instructions:
 # one system call for a send, none for a receive, the copies of a byte, and the
-# instructions, beside TCP and beside the cards of processes.
+# instructions, beside TCP and beside the cards of processes; and the instructions of a
+# pin.
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
@@ -11,11 +12,13 @@ vm_begin
 vm_root "$scratch/guest"
 vm_nodes "$scratch/guest"
 vm_program "$scratch/guest" "${abs_top_builddir:?}/tests/vm/cost"
+gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/guest/pins" tests/vm/pins.c
 cat >"$scratch/guest/run" <<'RUN'
 set -e
 . /nodes
 export BCL_SHM=off
 there="10.0.0.2 /proc/$other/ns/net"
+/pins veth0
 /cost tcp $there
 for rails in packet udp; do
 	export BCL_RAILS=$rails
@@ -65,9 +68,13 @@ is_near() {
 is_near kernel-packet small 8333
 is_near kernel-packet large 5206000
 is_near kernel-packet-bare large 3582000
+is_near kernel-packet middle 339700
 is_near kernel-udp small 11424
+is_near kernel-udp middle 239700
 is_near kernel-udp large 3123000
 is_near kernel-udp-bare large 1506000
+is_near pins middle 11984
+is_near pins large 84780
 is_less kernel-packet small 80 tcp
 is_less kernel-packet small 100 process-packet
 is_less kernel-udp small 100 process-udp

@@ -3,7 +3,8 @@
 # Sixteen processes of four jobs use the cards of a kernel at once, in a guest with two
 # nodes. One job's processes are killed, a process of another one is frozen, and a
 # third one's user has taken all that the limits permit: a fourth job neither notices
-# nor waits, and the two that live go on to a right end.
+# nor waits, and the two that live go on to a right end. In the long tier a guest that
+# counts instructions then tells what four jobs at once take beside four one by one.
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
@@ -20,8 +21,7 @@ id=1000
 for user in calm killed frozen greedy; do
 	echo "$user:x:$((id++)):0::/:/bin/sh" >>"$scratch/guest/etc/passwd"
 done
-cat >"$scratch/guest/run" <<'RUN'
-set -e
+cat >"$scratch/guest/jobs" <<'JOBS'
 . /nodes
 chmod 777 /tmp
 export BCL_CARD=kernel JOB_LONGEST=100000
@@ -31,6 +31,10 @@ job() {
 	BCL_RAILS=$2 timeout -s KILL 200 /ranks 4 $other \
 		/bin/busybox su "$1" -c "exec /job +card.frames_sent -udp.sendmsg"
 }
+JOBS
+cat >"$scratch/guest/run" <<'RUN'
+set -e
+. /jobs
 
 # begin USER RAILS: in the background, until /tmp/end is there
 begin() {
@@ -84,4 +88,36 @@ kill $other
 rmmod bcl
 RUN
 vm_boot "$scratch/guest" "$image" "$scratch/console" 280 -cpu max -smp 2 || exit
+grep -a '^crowd: ' "$scratch/console"
+[[ ${LONG-} ]] || exit 0
+
+cat >"$scratch/guest/run" <<'RUN'
+set -e
+. /jobs
+# in hundredths of a second, each of ten million instructions
+now() {
+	cut -d ' ' -f 1 /proc/uptime | tr -d .
+}
+users='calm killed frozen greedy'
+for rails in packet udp; do
+	began=$(now)
+	for user in $users; do job $user $rails; done
+	one=$(($(now) - began))
+	began=$(now)
+	begun=
+	for user in $users; do
+		job $user $rails &
+		begun="$begun $!"
+	done
+	for process in $begun; do wait $process; done
+	together=$(($(now) - began))
+	echo "crowd: $rails: four jobs one by one $one, at once $together"
+	[ $((together * 100)) -lt $((one * 110)) ]
+done
+kill $other
+rmmod bcl
+RUN
+vm_append='tsc=reliable clocksource=tsc'
+vm_boot "$scratch/guest" "$image" "$scratch/console" 280 -cpu max \
+	-icount shift=0,align=off,sleep=off || exit
 grep -a '^crowd: ' "$scratch/console"

@@ -206,6 +206,51 @@ vm_card() {
 		-device "virtio-net-pci,netdev=wire,mac=52:54:00:00:00:0$1,romfile=")
 }
 
+# vm_host NUMBER SECONDS: boot $scratch/guest1 or guest2, whose root vm_network made, in
+# the background
+vm_host() {
+	vm_card "$1"
+	vm_pack "$scratch/guest$1" "$scratch/console$1"
+	vm_emulate "$image" "$scratch/console$1" "$2" -cpu max "${card[@]}" &
+}
+
+# vm_cable PERCENT SEED: join the two hosts, in the background. The cable loses, doubles,
+# reorders and corrupts so many frames each. Sets $cable, to be killed.
+vm_cable() {
+	gcc -O1 -Wall -Wextra -Werror -Iinclude -I. -o "$scratch/wire" tests/vm/wire.c
+	rm -f "$scratch"/?.wire
+	"$scratch/wire" "$1" "$2" "$scratch/1" "$scratch/2" &
+	cable=$!
+}
+
+# vm_pair SECONDS PERCENT SEED: run both hosts, and the commands of standard input in the
+# first, which may start programs on the second
+vm_pair() {
+	local second
+	cat >"$scratch/guest2/run" <<-'RUN'
+		set -e
+		. /network
+		while [ ! -e /over ]; do sleep 1; done
+		rmmod bcl
+	RUN
+	{
+		printf '%s\n' 'set -e' '. /network' \
+			'until echo true | nc 10.0.0.2 514; do sleep 1; done'
+		cat
+		printf '%s\n' "echo 'touch /over' | nc 10.0.0.2 514" 'rmmod bcl'
+	} >"$scratch/guest1/run"
+	vm_cable "$2" "$3"
+	vm_host 2 "$1"
+	second=$!
+	vm_host 1 "$1"
+	wait $!
+	vm_verdict "$scratch/console1"
+	wait $second
+	vm_verdict "$scratch/console2"
+	kill $cable
+	wait $cable
+}
+
 # vm_boot ROOT IMAGE CONSOLE SECONDS [ARGUMENT...]: run a guest to its end, with
 # these further arguments of the emulator, and $vm_append for the kernel. Fails if
 # /run failed, if the kernel had anything to complain of, or if the time is over. A

@@ -15,7 +15,6 @@ times=${times:-1}
 longest=${LONG:+100000}
 echo "seed $seed"
 
-gcc -O1 -Wall -Wextra -Werror -Iinclude -I. -o "$scratch/wire" tests/vm/wire.c
 gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/again" tests/vm/again.c
 for guest in 1 2; do
 	vm_root "$scratch/guest$guest"
@@ -34,35 +33,7 @@ for guest in 1 2; do
 	chmod +x "$scratch/guest$guest/rank"
 done
 
-# boot GUEST: in the background
-boot() {
-	vm_card "$1"
-	vm_pack "$scratch/guest$1" "$scratch/console$1"
-	vm_emulate "$image" "$scratch/console$1" 280 -cpu max "${card[@]}" &
-}
-
-# cable PERCENT: in the background
-cable() {
-	rm -f "$scratch"/?.wire
-	"$scratch/wire" "$1" "$seed" "$scratch/1" "$scratch/2" &
-	cable=$!
-}
-
-# The second guest waits for the word of the first.
-cat >"$scratch/guest2/run" <<'RUN'
-set -e
-. /network
-while [ ! -e /over ]; do sleep 1; done
-rmmod bcl
-RUN
-cat >"$scratch/guest1/run" <<RUN
-set -e
-. /network
-export BCL_CARD=kernel ODD_CARD=kernel JOB_LONGEST=${longest:-20000}
-. /jobs
-RUN
-cat >"$scratch/guest1/jobs" <<'RUN'
-until echo true | nc 10.0.0.2 514; do sleep 1; done
+cat >"$scratch/guest1/jobs" <<'JOBS'
 job() {
 	echo "guests: $1"
 	shift
@@ -74,19 +45,11 @@ BCL_RAILS=udp job 'UDP' +card.retransmitted -udp.sendmsg
 ODD_CARD=process
 BCL_RAILS=packet job 'Ethernet, a process on one side' +card.retransmitted +packet.sends
 BCL_RAILS=udp job 'UDP, a process on one side' +card.retransmitted +udp.sendmsg
-echo 'touch /over' | nc 10.0.0.2 514
-rmmod bcl
+JOBS
+vm_pair 280 20 "$seed" <<RUN
+export BCL_CARD=kernel ODD_CARD=kernel JOB_LONGEST=${longest:-20000}
+. /jobs
 RUN
-cable 20
-boot 2
-second=$!
-boot 1
-wait $!
-vm_verdict "$scratch/console1"
-wait $second
-vm_verdict "$scratch/console2"
-kill $cable
-wait $cable
 tr -d '\r' <"$scratch/console1" | grep -a -e '^guests: ' -e '^job: '
 [[ $(grep -ac '^job: 4 ranks' "$scratch/console1") == 4 ]]
 
@@ -104,7 +67,7 @@ rmmod bcl
 RUN
 # live: boot the second guest, and take its power away when messages have come
 live() {
-	boot 2
+	vm_host 2 280
 	until grep -qs '^again: alive' "$scratch/console2"; do
 		kill -0 $! 2>/dev/null || { tail "$scratch/console2"; return 1; }
 		sleep 0.$((RANDOM % 10))
@@ -113,8 +76,8 @@ live() {
 	wait $! || true
 	rm "$scratch/console2"
 }
-cable 5
-boot 1
+vm_cable 5 "$seed"
+vm_host 1 280
 first=$!
 for ((i = 0; i < times; i++)); do live; done
 wait $first

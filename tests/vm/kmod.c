@@ -501,18 +501,6 @@ static void test_wrong_indices(struct user *a, struct user *b)
 
 /* ---- the kernel's own accounts ---- */
 
-static long locked_kb(void)
-{
-	FILE *file = fopen("/proc/self/status", "r");
-	char line[128];
-	long kb = -1;
-
-	while (file && fgets(line, sizeof(line), file))
-		sscanf(line, "VmLck: %ld", &kb);
-	fclose(file);
-	return kb;
-}
-
 /* Without the privilege, as root has no limit. */
 static void test_limit(const char *interface)
 {

@@ -513,6 +513,19 @@ static inline long vmstat(const char *name)
 	return value;
 }
 
+/* What counts against RLIMIT_MEMLOCK, in KB. */
+static inline long locked_kb(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	char line[128];
+	long kb = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "VmLck: %ld", &kb);
+	fclose(file);
+	return kb;
+}
+
 static inline void expect_no_pins(void)
 {
 	CHECK(vmstat("nr_foll_pin_acquired") == vmstat("nr_foll_pin_released"));
