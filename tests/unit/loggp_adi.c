@@ -518,6 +518,12 @@ bool bcl_adi_linger(struct bcl_adi *adi, struct bcl_adi_idle *idle)
 	return true;
 }
 
+void bcl_adi_came(struct bcl_adi *adi, struct bcl_adi_idle *idle)
+{
+	(void)adi;
+	(void)idle;
+}
+
 void bcl_adi_sleep(struct bcl_adi *adi, uint64_t ns)
 {
 	(void)adi;
