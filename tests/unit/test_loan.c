@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Derived teams that borrow an area of the node's segment: when they get one,
- * and that the members agree on it whatever each of them has done before. The
+/* Derived teams that borrow an area of the node's segment: when a team gets an
+ * area, and that the members agree, whatever each member has done before. The
  * tests use the mock. */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -156,8 +156,8 @@ START_TEST(without_messages)
 }
 END_TEST
 
-/* Without memory for the node there is none to lend; nor for members of two
- * nodes. */
+/* Without memory for the node there is no loan, nor for members of two nodes.
+ */
 START_TEST(nothing_to_lend)
 {
 	static const unsigned hosts[SIZE] = { 0, 1, 0, 1 };
@@ -208,8 +208,8 @@ START_TEST(nobody_waits_to_start)
 END_TEST
 
 /* Some ranks make a persistent operation before the first operation, others
- * after the loan; all run it three times: before the team asks, while it waits
- * for the answer perhaps, and with memory. */
+ * after the loan. All run the operation three times: before the team asks,
+ * perhaps while the team waits for the answer, and with memory. */
 static void keep_operation(struct job *job, struct bcl_team *world)
 {
 	const struct bcl_reduction *sum = bcl_reduction(BCL_SUM, BCL_UINT32);
@@ -318,7 +318,7 @@ enum {
 	TEAMS = BCL_SEGMENT_AREAS + 2,
 };
 
-/* Returns how many of the teams share memory, the same ones at all ranks. */
+/* Returns how many teams share memory; all ranks count the same teams. */
 static unsigned count_shares(struct job *job, struct bcl_team *world,
 			     struct bcl_team *const *teams, unsigned n)
 {
@@ -458,7 +458,7 @@ START_TEST(parent_freed_first)
 }
 END_TEST
 
-/* A rank dies before the team asks, while it asks, or when it has memory. */
+/* A rank dies before the team asks, while the team asks, or with memory. */
 static void lose(struct job *job, struct bcl_team *world)
 {
 	struct bcl_team *team = derive(job, world, all, SIZE, 2);
