@@ -33,7 +33,7 @@ for rails in packet udp; do
 	until [ "\$(cat /proc/*/comm | grep -c '^job\$')" = 2 ]; do sleep 1; done
 	sleep 2
 	ip link del veth0
-	! wait \$job
+	if wait \$job; then exit 1; fi
 	echo "hostile: no interface under \$rails"
 	/veth-test veth0 veth1
 	ifconfig veth0 10.0.0.1 up
