@@ -12,9 +12,9 @@ enum {
 	TEXT = 512,
 };
 
-/* Names, with commas between; the last byte is 0. Written under rtnl. A card that
- * measures an end without rtnl may see half of it, and measures the end again
- * after the writer. */
+/* Names, with commas between; the last byte is 0. Written under rtnl. A card
+ * that measures an end without rtnl may see half of it, and measures the end
+ * again after the writer. */
 static char permitted[TEXT];
 
 bool bcl_kmod_interface_permitted(const struct net_device *dev)
