@@ -16,35 +16,21 @@ enum {
 	YIELDS_PER_TURN = 16,
 };
 
-/* The algorithm for a call that the segment has no room for. A member of a
- * derived team that does not know yet whether there is a segment takes the same
- * one (loan.h). */
-static const struct bcl_algorithm *by_messages(const struct bcl_team *team,
-					       const struct bcl_call *call,
-					       bool ordered)
-{
-	const struct bcl_algorithm *algorithm = bcl_algorithms[call->operation];
-
-	if (team->loan)
-		return bcl_choice(&team->loan->messages, call->operation,
-				  ordered, call->length);
-	while (!algorithm->build)
-		algorithm++;
-	return algorithm;
-}
-
 const struct bcl_algorithm *bcl_call_choose(const struct bcl_team *team,
 					    const struct bcl_call *call)
 {
 	const struct bcl_reduction *reduction = call->reduction;
-	bool ordered = reduction && !reduction->commutative;
-	const struct bcl_algorithm *algorithm = bcl_choice(
-		&team->choices, call->operation, ordered, call->length);
+	const struct bcl_algorithm *algorithm =
+		bcl_choice(&team->choices, call->operation,
+			   reduction && !reduction->commutative, call->length);
 
-	/* an element longer than a chunk */
+	/* an element longer than a chunk goes by messages */
 	if (!algorithm->build &&
-	    !bcl_node_able(&team->node, algorithm->node, reduction))
-		return by_messages(team, call, ordered);
+	    !bcl_node_able(&team->node, algorithm->node, reduction)) {
+		algorithm = bcl_algorithms[call->operation];
+		while (!algorithm->build)
+			algorithm++;
+	}
 	return algorithm;
 }
 

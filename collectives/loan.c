@@ -16,7 +16,6 @@ enum bcl_status bcl_loan_init(struct bcl_team *team)
 	team->loan = calloc(1, sizeof(*team->loan));
 	if (!team->loan)
 		return BCL_ERR_NOMEM;
-	team->loan->messages = team->choices;
 	bcl_node_shape(&team->node, team->my_member, team->size, BCL_NODE_LENT);
 	return BCL_OK;
 }
@@ -71,16 +70,6 @@ static enum bcl_status ask(struct bcl_team *team)
 	return bcl_schedule_launch(schedule);
 }
 
-static void keep_messages(const struct bcl_algorithm *algorithms,
-			  uint8_t *choices, const uint8_t *messages)
-{
-	unsigned size;
-
-	for (size = 0; size < BCL_CHOICE_SIZES; size++)
-		if (algorithms[choices[size]].build)
-			choices[size] = messages[size];
-}
-
 /* Of the choices with a segment only the operations inside the node count: as
  * the members begin an operation, some of them may not have the answer, and
  * both ways must be the same at all. */
@@ -89,7 +78,7 @@ static void choose(struct bcl_team *team)
 	const struct bcl_config *config = &bcl_adi_context(team->adi)->config;
 	struct bcl_model model = team->basis.model;
 	struct bcl_loan *loan = team->loan;
-	unsigned i, ordered;
+	unsigned i, ordered, size;
 
 	model.shares = true;
 	model.chunk = (double)team->node.chunk;
@@ -98,9 +87,16 @@ static void choose(struct bcl_team *team)
 			      &loan->choices);
 	for (i = 0; i < BCL_OPERATIONS; i++)
 		for (ordered = 0; ordered < 2; ordered++)
-			keep_messages(bcl_algorithms[i],
-				      loan->choices.algorithm[i][ordered],
-				      loan->messages.algorithm[i][ordered]);
+			for (size = 0; size < BCL_CHOICE_SIZES; size++) {
+				uint8_t *with =
+					&loan->choices
+						 .algorithm[i][ordered][size];
+
+				if (bcl_algorithms[i][*with].build)
+					*with = team->choices
+							.algorithm[i][ordered]
+								  [size];
+			}
 	loan->chosen = true;
 }
 

@@ -47,7 +47,6 @@ struct bcl_loan {
 	bool asked;    /* BCL_LOAN_AFTER operations have begun */
 	bool settled;  /* the team's choices take the answer into account */
 	bool chosen;   /* `choices` is valid */
-	struct bcl_choices messages; /* the team's first choices */
 	/* With the operations inside the node, where these are better than
 	 * messages. */
 	struct bcl_choices choices;

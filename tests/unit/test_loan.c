@@ -252,69 +252,6 @@ START_TEST(persistent)
 END_TEST
 
 enum {
-	ELEMENT = 20000, /* bytes: longer than a chunk */
-	ELEMENTS = 3,
-};
-
-static void add_longs(const void *in, void *inout, size_t count, void *arg)
-{
-	const uint32_t *from = in;
-	uint32_t *to = inout;
-	size_t i;
-
-	(void)arg;
-	for (i = 0; i < count * ELEMENT / sizeof(*to); i++)
-		to[i] += from[i];
-}
-
-static const struct bcl_reduction longs = { ELEMENT, true, add_longs, NULL };
-
-/* Elements that the memory has no room for. Some ranks have made the operation
- * persistent before they knew that the team has memory; the algorithm must be
- * the same at all ranks. */
-static void sum_elements(struct job *job, struct bcl_team *world)
-{
-	static uint32_t all_in[SIZE][ELEMENT / 4 * ELEMENTS];
-	static uint32_t all_out[SIZE][ELEMENT / 4 * ELEMENTS];
-	struct bcl_team *team = derive(job, world, all, SIZE, 1);
-	unsigned rank = bcl_team_rank(team), round, i;
-	uint32_t *in = all_in[rank], *out = all_out[rank];
-	struct bcl_persistent *kept = NULL;
-	size_t count = job->teams;
-
-	for (i = 0; i < ELEMENT / 4 * count; i++)
-		in[i] = i + rank;
-	if (rank < 2)
-		expect(job,
-		       bcl_allreduce_init(team, in, out, count, &longs,
-					  &kept) == BCL_OK,
-		       "init", team);
-	for (round = 0; round < 3; round++) {
-		expect(job,
-		       (kept ? bcl_persistent_run(kept)
-			     : bcl_allreduce(team, in, out, count, &longs)) ==
-			       BCL_OK,
-		       "run", team);
-		for (i = 0; i < ELEMENT / 4 * count && out[i] == SIZE * i + 6;
-		     i++)
-			;
-		expect(job, i == ELEMENT / 4 * count, "sum", team);
-		sum_many(job, team, BCL_LOAN_AFTER);
-	}
-	expect(job, team->shares, "memory", team);
-	bcl_persistent_free(kept);
-	bcl_team_free(team);
-}
-
-START_TEST(no_room_for_an_element)
-{
-	struct job job = { .run = sum_elements, .teams = (unsigned)_i };
-
-	run_on_one_node(&job);
-}
-END_TEST
-
-enum {
 	TEAMS = BCL_SEGMENT_AREAS + 2,
 };
 
@@ -541,7 +478,6 @@ int main(void)
 	tcase_add_test(tests, nothing_to_lend);
 	tcase_add_test(tests, nobody_waits_to_start);
 	tcase_add_test(tests, persistent);
-	tcase_add_loop_test(tests, no_room_for_an_element, 1, ELEMENTS + 1);
 	tcase_add_test(tests, no_more_than_there_are);
 	tcase_add_test(tests, an_area_in_use);
 	tcase_add_test(tests, parent_freed_first);
