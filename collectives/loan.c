@@ -121,7 +121,7 @@ enum bcl_status bcl_loan_heed(struct bcl_team *team)
 	if (bcl_likely(!loan || loan->settled))
 		return BCL_OK;
 	if (!loan->asked)
-		return team->sequence >= BCL_LOAN_AFTER ? ask(team) : BCL_OK;
+		return team->sequence == BCL_LOAN_AFTER ? ask(team) : BCL_OK;
 	bcl_adi_lock(team->adi);
 	answer = loan->answer;
 	bcl_adi_unlock(team->adi);
