@@ -11,8 +11,10 @@
 #include "transport/context.h"
 
 enum {
-	/* On shared processors a member looks at a flag once between two
+	/* Looks at a flag between two turns of the engine, if each rank has a
+	 * processor. On shared processors a member looks once between two
 	 * yields, and yields this many times between two turns. */
+	POLLS = 64,
 	YIELDS_PER_TURN = 16,
 };
 
@@ -92,36 +94,24 @@ enum bcl_status bcl_call_run_direct(struct bcl_team *team,
 	return bcl_call_finish(team, &op);
 }
 
-static void add_inside(struct bcl_schedule *schedule,
-		       const struct bcl_call *call, enum bcl_node_kind kind,
-		       void (*add)(struct bcl_schedule *schedule,
-				   const struct bcl_node_op *op))
-{
-	struct bcl_node_op op;
-
-	begin_inside(schedule->team, call, kind, &op);
-	add(schedule, &op);
-}
-
 enum bcl_status bcl_call_build(struct bcl_team *team,
 			       const struct bcl_algorithm *algorithm,
-			       const struct bcl_call *call, bool kept,
+			       const struct bcl_call *call,
 			       struct bcl_schedule **schedule)
 {
 	enum bcl_status status = bcl_schedule_get(team, schedule);
-	enum bcl_node_kind kind;
+	struct bcl_node_op op;
 
 	if (status != BCL_OK)
 		return status;
 	if (bcl_check_wanted(team))
 		bcl_check_build(*schedule, call);
-	if (bcl_call_moves(call) && bcl_loan_may_serve(team, call, kept, &kind))
-		add_inside(*schedule, call, kind, bcl_step_fork);
-	if (algorithm->build && bcl_call_moves(call))
+	if (algorithm->build && bcl_call_moves(call)) {
 		algorithm->build(*schedule, call, algorithm->parameter);
-	else if (bcl_call_moves(call))
-		add_inside(*schedule, call, algorithm->node,
-			   bcl_step_operation);
+	} else if (bcl_call_moves(call)) {
+		begin_inside(team, call, algorithm->node, &op);
+		bcl_step_operation(*schedule, &op);
+	}
 	(*schedule)->call = bcl_calls_call(call->operation, call->length);
 	return BCL_OK;
 }
@@ -133,6 +123,38 @@ void bcl_call_count_scheduled(struct bcl_team *team,
 	bcl_call_count(team->counters, operation);
 	bcl_count(team->counters, coll_scheduled);
 	bcl_adi_unlock(team->adi);
+}
+
+/* The limit below which an operation goes through the flag lines alone. 0,
+ * unless all lengths below the limit choose the operation inside the node. 0
+ * where members compare their calls, too. */
+static size_t brief_of(const struct bcl_team *team,
+		       enum bcl_operation operation)
+{
+	enum bcl_node_kind node = (enum bcl_node_kind)operation;
+	size_t below = bcl_node_brief(&team->node, node), length;
+	const struct bcl_algorithm *algorithm;
+	unsigned ordered;
+
+	if (bcl_check_wanted(team))
+		return 0;
+	for (length = 0; length < below; length++)
+		for (ordered = 0; ordered < 2; ordered++) {
+			algorithm = bcl_choice(&team->choices, operation,
+					       ordered, length);
+			if (algorithm->build || algorithm->node != node)
+				return 0;
+		}
+	return below;
+}
+
+void bcl_call_prepare(struct bcl_team *team)
+{
+	unsigned i;
+
+	team->polls = bcl_adi_context(team->adi)->crowded ? 0 : POLLS;
+	for (i = 0; i < BCL_OPERATIONS; i++)
+		team->brief[i] = brief_of(team, (enum bcl_operation)i);
 }
 
 enum bcl_status bcl_call_refuse(struct bcl_team *team,
@@ -156,13 +178,10 @@ enum bcl_status bcl_call_refuse(struct bcl_team *team,
 enum bcl_status bcl_call_run_long(struct bcl_team *team,
 				  const struct bcl_call *call)
 {
-	enum bcl_status status = bcl_loan_heed(team);
-	const struct bcl_algorithm *algorithm;
+	const struct bcl_algorithm *algorithm = bcl_call_choose(team, call);
 	struct bcl_schedule *schedule;
+	enum bcl_status status;
 
-	if (status != BCL_OK)
-		return status;
-	algorithm = bcl_call_choose(team, call);
 	if (bcl_call_is_direct(team, algorithm)) {
 		bcl_adi_lock(team->adi);
 		if (bcl_call_is_alone(team)) {
@@ -173,7 +192,7 @@ enum bcl_status bcl_call_run_long(struct bcl_team *team,
 		}
 		bcl_adi_unlock(team->adi);
 	}
-	status = bcl_call_build(team, algorithm, call, false, &schedule);
+	status = bcl_call_build(team, algorithm, call, &schedule);
 	if (status != BCL_OK)
 		return status;
 	bcl_call_count_scheduled(team, call->operation);
@@ -195,10 +214,8 @@ enum bcl_status bcl_call_start(struct bcl_team *team,
 		*request = NULL;
 		return BCL_OK;
 	}
-	status = bcl_loan_heed(team);
-	if (status == BCL_OK)
-		status = bcl_call_build(team, bcl_call_choose(team, call), call,
-					false, &schedule);
+	status = bcl_call_build(team, bcl_call_choose(team, call), call,
+				&schedule);
 	if (status != BCL_OK)
 		return status;
 	bcl_call_count_scheduled(team, call->operation);

@@ -9,7 +9,6 @@
 
 #include "base/base.h"
 #include "collectives/check.h"
-#include "collectives/loan.h"
 #include "collectives/park.h"
 #include "collectives/select.h"
 #include "collectives/short.h"
@@ -65,11 +64,10 @@ enum bcl_status bcl_call_start(struct bcl_team *team,
 /* The algorithm for the call. */
 const struct bcl_algorithm *bcl_call_choose(const struct bcl_team *team,
 					    const struct bcl_call *call);
-/* Build a schedule for the call. kept: the schedule runs later, perhaps after
- * other operations. Returns the status of bcl_schedule_get(). */
+/* Build a schedule for the call. Returns the status of bcl_schedule_get(). */
 enum bcl_status bcl_call_build(struct bcl_team *team,
 			       const struct bcl_algorithm *algorithm,
-			       const struct bcl_call *call, bool kept,
+			       const struct bcl_call *call,
 			       struct bcl_schedule **schedule);
 /* Count a call that runs by a schedule. */
 void bcl_call_count_scheduled(struct bcl_team *team,

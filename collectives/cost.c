@@ -219,7 +219,7 @@ double bcl_cost_direct(const struct bcl_model *model, double us, double all,
 
 double bcl_cost_phases(const struct bcl_model *model, double length)
 {
-	return (1 + length / model->chunk) * model->segment.message;
+	return (1 + length / BCL_NODE_CHUNK_MAX) * model->segment.message;
 }
 
 double bcl_cost_allgather_inside(const struct bcl_model *model, double length,

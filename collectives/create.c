@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "collectives/builders.h"
-#include "collectives/segment.h"
 #include "collectives/teams.h"
 #include "env/log.h"
 #include "transport/context.h"
@@ -180,98 +179,35 @@ static enum bcl_status connect_member(struct bcl_team *team, unsigned rank,
 	return info.state == BCL_PEER_UP ? BCL_OK : info.status;
 }
 
-/* The team of all ranks lends to teams that are derived from it or from its
- * parts. */
-static bool lends(const struct bcl_team *team, unsigned members)
-{
-	return !team->ranks && members <= BCL_SEGMENT_LENDERS;
-}
-
-/* At the leader: makes the segment. NULL: no memory. */
-static struct bcl_segment *make_memory(struct bcl_team *team, unsigned members)
-{
-	struct bcl_segment *segment = calloc(1, sizeof(*segment));
-
-	if (!segment)
-		return NULL;
-	segment->lends = lends(team, members);
-	segment->members = members;
-	segment->users = 1;
-	if (bcl_memory_allocate(bcl_adi_context(team->adi),
-				bcl_segment_size(members, segment->lends), 0,
-				&segment->memory) != BCL_OK) {
-		free(segment);
-		return NULL;
-	}
-	bcl_memory_key(segment->memory, segment->key);
-	segment->address = bcl_memory_address(segment->memory);
-	return segment;
-}
-
-/* At the others: maps the leader's segment. NULL: not possible. */
-static struct bcl_segment *map_memory(struct bcl_team *team, unsigned members,
-				      const struct invitation *invitation)
+/* Map the leader's segment. NULL: not possible. */
+static void *join_segment(struct bcl_team *team,
+			  const struct invitation *invitation)
 {
 	unsigned leader = bcl_layout_leader(&team->layout, team->my_node);
-	struct bcl_segment *segment;
 	struct bcl_peer *peer;
 	void *memory;
 
-	if (!invitation->ready ||
-	    connect_member(team, leader, &peer) != BCL_OK ||
+	if (!invitation->ready)
+		return NULL;
+	if (team->segment)
+		return bcl_memory_address(team->segment);
+	if (connect_member(team, leader, &peer) != BCL_OK ||
 	    bcl_memory_map(peer, invitation->key, &memory) != BCL_OK)
 		return NULL;
-	segment = calloc(1, sizeof(*segment));
-	if (!segment) {
-		bcl_memory_unmap(peer, invitation->key);
-		return NULL;
-	}
-	segment->lends = lends(team, members);
-	segment->members = members;
-	segment->users = 1;
-	segment->address = memory;
-	segment->peer = peer;
-	memcpy(segment->key, invitation->key, BCL_KEY_MAX);
-	return segment;
+	team->segment_peer = peer;
+	memcpy(team->segment_key, invitation->key, BCL_KEY_MAX);
+	return memory;
 }
 
-static enum bcl_status invite(struct bcl_team *team,
-			      const struct bcl_group *group,
-			      struct invitation *invitation)
+void bcl_team_leave_segment(struct bcl_team *team)
 {
-	struct bcl_schedule *schedule;
-	enum bcl_status status;
-
-	if (group->me == 0)
-		team->segment = make_memory(team, group->size);
-	if (team->segment) {
-		memcpy(invitation->key, team->segment->key, BCL_KEY_MAX);
-		invitation->ready = true;
-	}
-	status = bcl_schedule_get(team, &schedule);
-	if (status != BCL_OK)
-		return status;
-	bcl_build_broadcast_tree(schedule, group, 0, invitation,
-				 sizeof(*invitation), 1);
-	return bcl_schedule_run(schedule);
-}
-
-/* All members of the node have joined. */
-static void share_segment(struct bcl_team *team, const struct bcl_group *group)
-{
-	struct bcl_segment *segment = team->segment;
-
-	bcl_node_init(&team->node, group->me, group->size, BCL_NODE_OWN,
-		      segment->address);
-	team->node.env = bcl_adi_env(team->adi);
-	bcl_park_init(&team->node);
-	team->shares = true;
-	team->can_sleep = segment->can_sleep;
-	if (!segment->lends)
-		return;
-	bcl_adi_lock(team->adi);
-	team->lender = bcl_segment_use(segment);
-	bcl_adi_unlock(team->adi);
+	if (team->segment_peer)
+		bcl_memory_unmap(team->segment_peer, team->segment_key);
+	if (team->segment)
+		bcl_memory_release(team->segment);
+	team->segment_peer = NULL;
+	team->segment = NULL;
+	team->shares = false;
 }
 
 /* Make the node's segment and let the members join. Either all members of the
@@ -280,6 +216,7 @@ static enum bcl_status make_segment(struct bcl_team *team)
 {
 	struct bcl_group group = bcl_group_node(team);
 	struct invitation invitation = { 0 };
+	struct bcl_schedule *schedule;
 	enum bcl_status status;
 	enum {
 		JOINED,
@@ -287,23 +224,37 @@ static enum bcl_status make_segment(struct bcl_team *team)
 		ANSWERS
 	};
 	uint8_t all[ANSWERS];
+	void *memory;
 
 	if (group.size == 1)
 		return BCL_OK;
-	status = invite(team, &group, &invitation);
+	if (group.me == 0 && bcl_memory_allocate(bcl_adi_context(team->adi),
+						 bcl_node_size(group.size), 0,
+						 &team->segment) == BCL_OK) {
+		bcl_memory_key(team->segment, invitation.key);
+		invitation.ready = true;
+	}
+	status = bcl_schedule_get(team, &schedule);
 	if (status != BCL_OK)
 		return status;
-	if (!team->segment)
-		team->segment = map_memory(team, group.size, &invitation);
-	all[JOINED] = team->segment != NULL;
+	bcl_build_broadcast_tree(schedule, &group, 0, &invitation,
+				 sizeof(invitation), 1);
+	status = bcl_schedule_run(schedule);
+	if (status != BCL_OK)
+		return status;
+
+	memory = join_segment(team, &invitation);
+	all[JOINED] = memory != NULL;
 	all[CAN_SLEEP] = bcl_adi_context(team->adi)->barrier;
 	status = agree(team, &group, all, ANSWERS);
 	if (status == BCL_OK && all[JOINED]) {
-		team->segment->can_sleep = all[CAN_SLEEP];
-		share_segment(team, &group);
+		bcl_node_init(&team->node, group.me, group.size, memory);
+		team->node.env = bcl_adi_env(team->adi);
+		bcl_park_init(&team->node);
+		team->shares = true;
+		team->can_sleep = all[CAN_SLEEP];
 	} else {
-		bcl_segment_leave(team->adi, team->segment);
-		team->segment = NULL;
+		bcl_team_leave_segment(team);
 	}
 	return status;
 }

@@ -19,13 +19,11 @@ static unsigned member_of(const struct bcl_team *team, unsigned rank)
 	       bcl_layout_first(layout, team->my_node);
 }
 
-/* True if the node has a segment that can do the operation. A segment that is
- * lent may come later at another member, so builders do without it. */
+/* True if the node has a segment that can do the operation. */
 static bool shares(const struct bcl_team *team, enum bcl_node_kind kind,
 		   const struct bcl_reduction *reduction)
 {
-	return !team->loan && team->shares &&
-	       bcl_node_able(&team->node, kind, reduction);
+	return team->shares && bcl_node_able(&team->node, kind, reduction);
 }
 
 bool bcl_intranode_pipelines(const struct bcl_team *team,

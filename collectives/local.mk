@@ -12,7 +12,6 @@ libcollectives_la_SOURCES = \
 	%D%/arguments.h \
 	%D%/barrier.c \
 	%D%/blocking.c \
-	%D%/brief.c \
 	%D%/broadcast.c \
 	%D%/builders.h \
 	%D%/call.c \
@@ -45,8 +44,6 @@ libcollectives_la_SOURCES = \
 	%D%/intranode.c \
 	%D%/layout.c \
 	%D%/layout.h \
-	%D%/loan.c \
-	%D%/loan.h \
 	%D%/loss.c \
 	%D%/loss.h \
 	%D%/nic/multileader.c \
@@ -77,8 +74,6 @@ libcollectives_la_SOURCES = \
 	%D%/scatter.c \
 	%D%/schedule.c \
 	%D%/schedule.h \
-	%D%/segment.c \
-	%D%/segment.h \
 	%D%/select.c \
 	%D%/select.h \
 	%D%/shift.c \

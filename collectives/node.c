@@ -19,37 +19,28 @@
 
 enum {
 	LINE = BCL_NODE_LINE,
+	ALL_CHUNKS = 1 << 20, /* bytes, unless there are very many members */
 	PAIR = 32, /* bytes of a flag line if two lines share a cache line */
 	SLOTS = BCL_NODE_SLOTS * sizeof(struct bcl_node_slot), /* of a member */
 };
 
-/* Bytes of all chunks together, unless there are very many members, and of a
- * chunk at least. */
-static const struct room {
-	size_t chunks, least;
-} rooms[] = {
-	[BCL_NODE_OWN] = { 1 << 20, 4096 },
-	[BCL_NODE_LENT] = { 1 << 17, 1024 },
-};
-
-size_t bcl_node_chunk(unsigned members, enum bcl_node_room room)
+static size_t chunk_size(unsigned members)
 {
-	size_t chunk = rooms[room].chunks / (BCL_NODE_CHUNKS_MIN * members) /
+	size_t chunk = ALL_CHUNKS / (BCL_NODE_CHUNKS_MIN * members) /
 		       (2 * LINE) * (2 * LINE);
 
 	if (chunk > BCL_NODE_CHUNK_MAX)
 		return BCL_NODE_CHUNK_MAX;
-	return chunk > rooms[room].least ? chunk : rooms[room].least;
+	return chunk > BCL_NODE_CHUNK_MIN ? chunk : BCL_NODE_CHUNK_MIN;
 }
 
 /* Chunks of a member. */
-static unsigned chunk_count(unsigned members, enum bcl_node_room room)
+static unsigned chunk_count(unsigned members)
 {
 	unsigned places = BCL_NODE_CHUNKS_MAX;
 
 	while (places > BCL_NODE_CHUNKS_MIN &&
-	       members * places * bcl_node_chunk(members, room) >
-		       rooms[room].chunks)
+	       members * places * chunk_size(members) > ALL_CHUNKS)
 		places /= 2;
 	return places;
 }
@@ -62,52 +53,36 @@ static size_t sleepers_size(unsigned members)
 	return (size + LINE - 1) / LINE * LINE;
 }
 
-/* Bytes of all that lies before the chunks. */
-static size_t lines_size(unsigned members, enum bcl_node_room room)
+size_t bcl_node_size(unsigned members)
 {
-	size_t heads = chunk_count(members, room) * LINE;
+	size_t chunks = chunk_count(members) * (LINE + chunk_size(members));
 
-	return members * (LINE + SLOTS + heads) + sleepers_size(members);
+	return members * (LINE + SLOTS + chunks) + sleepers_size(members);
 }
 
-size_t bcl_node_size(unsigned members, enum bcl_node_room room)
+void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
+		   void *memory)
 {
-	return lines_size(members, room) +
-	       members * chunk_count(members, room) *
-		       bcl_node_chunk(members, room);
-}
+	unsigned char *sleepers = (unsigned char *)memory + members * LINE;
+	unsigned char *slots = sleepers + sleepers_size(members);
+	unsigned char *heads = slots + (size_t)members * SLOTS;
+	unsigned places = chunk_count(members);
 
-void bcl_node_shape(struct bcl_node *node, unsigned me, unsigned members,
-		    enum bcl_node_room room)
-{
 	*node = (struct bcl_node){
 		.me = me,
 		.members = members,
 		.stride = members == 2 ? PAIR : LINE,
-		.places = chunk_count(members, room),
-		.chunk = bcl_node_chunk(members, room),
+		.places = places,
+		.chunk = chunk_size(members),
+		.flags = memory,
+		.sleepers = (struct bcl_sleepers *)sleepers,
+		.slots = slots,
+		.heads = heads,
+		.chunks = heads + (size_t)members * places * LINE,
 	};
+	node->mine = bcl_flag_of(node, me);
 	node->words =
 		(node->stride - sizeof(struct bcl_flag)) / sizeof(uint64_t) / 2;
-}
-
-void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
-		   enum bcl_node_room room, void *memory)
-{
-	unsigned char *sleepers = (unsigned char *)memory + members * LINE;
-
-	bcl_node_shape(node, me, members, room);
-	node->flags = memory;
-	node->sleepers = (struct bcl_sleepers *)sleepers;
-	node->slots = sleepers + sleepers_size(members);
-	node->heads = node->slots + (size_t)members * SLOTS;
-	node->chunks = node->heads + (size_t)members * node->places * LINE;
-	node->mine = bcl_flag_of(node, me);
-}
-
-void bcl_node_wipe(void *memory, unsigned members, enum bcl_node_room room)
-{
-	memset(memory, 0, lines_size(members, room));
 }
 
 static unsigned char *chunk_of(const struct bcl_node *node,

@@ -54,6 +54,7 @@ struct bcl_reduction;
 
 enum {
 	BCL_NODE_CHUNK_MAX = 16384, /* bytes */
+	BCL_NODE_CHUNK_MIN = 4096,
 	BCL_NODE_WORDS_MAX = 3,
 	BCL_NODE_PAYLOADS = 2,		      /* of a flag line, used in turn */
 	BCL_NODE_SLOTS = 16,		      /* of a member, likewise */
@@ -63,12 +64,6 @@ enum {
 	BCL_NODE_LINE = 64, /* bytes */
 	/* Phases; a flag that says it is this far ahead is not believed. */
 	BCL_NODE_AHEAD = 2 * BCL_NODE_SLOTS,
-};
-
-/* How much memory the segment of a team takes. */
-enum bcl_node_room {
-	BCL_NODE_OWN,  /* of a team that has memory of its own */
-	BCL_NODE_LENT, /* of a team in an area of another segment (segment.h) */
 };
 
 struct bcl_node {
@@ -94,21 +89,12 @@ struct bcl_node {
 	uint64_t casts[BCL_NODE_SLOTS]; /* `ready` of the own slots */
 };
 
-/* Bytes of a segment for this many members; a multiple of BCL_NODE_LINE. */
-size_t bcl_node_size(unsigned members, enum bcl_node_room room);
-/* Bytes of a chunk in such a segment. */
-size_t bcl_node_chunk(unsigned members, enum bcl_node_room room);
+/* Bytes of a segment for this many members. */
+size_t bcl_node_size(unsigned members);
 
-/* All but the memory: enough for bcl_node_able() and bcl_node_brief(). */
-void bcl_node_shape(struct bcl_node *node, unsigned me, unsigned members,
-		    enum bcl_node_room room);
-/* memory: the mapped segment, 64-byte aligned, zeroed when it was made, or by
- * bcl_node_wipe(). */
+/* memory: the mapped segment, 64-byte aligned and zeroed when it was made. */
 void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
-		   enum bcl_node_room room, void *memory);
-/* Zero what other members may have left there, before any member uses the
- * memory. */
-void bcl_node_wipe(void *memory, unsigned members, enum bcl_node_room room);
+		   void *memory);
 
 /* The kinds up to BCL_NODE_EXSCAN have the numbers of enum bcl_operation. */
 enum bcl_node_kind {

@@ -20,10 +20,8 @@ static enum bcl_status run_nothing(struct bcl_persistent *operation)
 /* The next run of the schedule begins. */
 static enum bcl_status rewind_schedule(struct bcl_persistent *operation)
 {
-	enum bcl_status status = bcl_loan_heed(operation->team);
+	enum bcl_status status = bcl_schedule_rewind(operation->schedule);
 
-	if (status == BCL_OK)
-		status = bcl_schedule_rewind(operation->schedule);
 	if (status == BCL_OK)
 		bcl_call_count_scheduled(operation->team,
 					 operation->call.operation);
@@ -139,8 +137,7 @@ static enum bcl_status prepare(struct bcl_persistent *operation)
 	if (bcl_call_is_empty(team, call))
 		return BCL_OK;
 	algorithm = bcl_call_choose(team, call);
-	status = bcl_call_build(team, algorithm, call, true,
-				&operation->schedule);
+	status = bcl_call_build(team, algorithm, call, &operation->schedule);
 	if (status != BCL_OK)
 		return status;
 	status = operation->schedule->status;

@@ -11,7 +11,6 @@
 
 #include "base/base.h"
 #include "collectives/compare.h"
-#include "collectives/loan.h"
 #include "collectives/loss.h"
 #include "collectives/team.h"
 #include "env/env.h"
@@ -103,7 +102,6 @@ static void begin_step(struct bcl_schedule *schedule,
 			bcl_team_job_rank(team, step->rank),
 			schedule->granted[step->window], step->offset);
 		break;
-	case BCL_STEP_FORK:
 	case BCL_STEP_NODE:
 	case BCL_STEP_AWAIT:
 		break;
@@ -142,27 +140,6 @@ static bool advance_node(struct bcl_schedule *schedule,
 				 &schedule->node[step->node]);
 	bcl_park_watch(team, &schedule->park);
 	return false;
-}
-
-/* Takes one of the two ways at a fork, if the team's answer is there: the next
- * step alone, or those after it. Returns false if the answer is not there. */
-static bool take_way(struct bcl_schedule *schedule)
-{
-	const struct bcl_team *team = schedule->team;
-
-	/* without a ticket it does not wait for the answer */
-	schedule->engine.polled =
-		schedule->shares_node && team->loan->answer == BCL_LOAN_OPEN;
-	if (schedule->engine.polled)
-		return false;
-	schedule->at++;
-	if (schedule->shares_node && team->loan->answer == BCL_LOAN_GRANTED) {
-		schedule->end = schedule->at + 1;
-	} else {
-		schedule->shares_node = false;
-		schedule->at++;
-	}
-	return true;
 }
 
 static bool finish_schedule(struct bcl_schedule *schedule)
@@ -228,15 +205,10 @@ static bool advance_steps(struct bcl_adi_schedule *engine)
 
 		if (engine->pending && (begins || engine->status != BCL_OK))
 			return false;
-		if (engine->status != BCL_OK || at == schedule->end)
+		if (engine->status != BCL_OK || at == schedule->nsteps)
 			return !awaits_news(schedule) &&
 			       finish_schedule(schedule);
 		step = &schedule->steps[at];
-		if (step->kind == BCL_STEP_FORK) {
-			if (!take_way(schedule))
-				return false;
-			continue;
-		}
 		if (waits(schedule, step))
 			return false;
 		if (step->kind == BCL_STEP_NODE &&
@@ -374,15 +346,6 @@ enum bcl_status bcl_schedule_get(struct bcl_team *team,
 	return BCL_OK;
 }
 
-/* True if an operation inside the node that begins now uses the segment, or
- * will if the team gets an area. */
-static bool may_share(const struct bcl_team *team)
-{
-	const struct bcl_loan *loan = team->loan;
-
-	return !loan || (loan->asked && loan->answer != BCL_LOAN_REFUSED);
-}
-
 /* The schedule is built: it takes its place in the order of the team's
  * operations. */
 static enum bcl_status enter_order(struct bcl_schedule *schedule)
@@ -399,8 +362,7 @@ static enum bcl_status enter_order(struct bcl_schedule *schedule)
 		go_back(schedule);
 		return team->lost;
 	}
-	schedule->end = schedule->nsteps;
-	if (schedule->nnode && may_share(team)) {
+	if (schedule->nnode) {
 		schedule->shares_node = true;
 		schedule->ticket = team->tickets++;
 	}
@@ -427,39 +389,25 @@ enum bcl_status bcl_schedule_run(struct bcl_schedule *schedule)
 	return status;
 }
 
-/* request: NULL if nobody waits for the end. */
-static enum bcl_status begin(struct bcl_schedule *schedule,
-			     struct bcl_adi_request **request)
+enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
+				   struct bcl_adi_request **request)
 {
-	struct bcl_adi_schedule *engine = &schedule->engine;
 	struct bcl_team *team = schedule->team;
 	enum bcl_status status;
 
 	bcl_adi_lock(team->adi);
 	status = enter_order(schedule);
 	if (status == BCL_OK) {
-		status = request ? bcl_adi_schedule_start(team->adi, engine,
-							  request)
-				 : bcl_adi_schedule_launch(team->adi, engine);
+		status = bcl_adi_schedule_start(team->adi, &schedule->engine,
+						request);
 		if (status == BCL_ERR_NOMEM) {
 			leave_node(schedule);
-			release_schedule(engine);
+			release_schedule(&schedule->engine);
 			bcl_team_lose(team, status);
 		}
 	}
 	bcl_adi_unlock(team->adi);
 	return status;
-}
-
-enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
-				   struct bcl_adi_request **request)
-{
-	return begin(schedule, request);
-}
-
-enum bcl_status bcl_schedule_launch(struct bcl_schedule *schedule)
-{
-	return begin(schedule, NULL);
 }
 
 void bcl_schedule_keep(struct bcl_schedule *schedule)
@@ -665,23 +613,6 @@ static void copy_arrays(struct bcl_schedule *schedule, struct bcl_node_op *op)
 	op->offsets = (const size_t *)(copy + size);
 }
 
-static void add_operation(struct bcl_schedule *schedule,
-			  const struct bcl_node_op *op)
-{
-	struct bcl_step *step = add_step(schedule, BCL_STEP_NODE);
-	struct bcl_node_op *room;
-
-	bcl_assert(op->root < schedule->team->node.members);
-	if (!step)
-		return;
-	step->node = schedule->nnode;
-	room = add_node(schedule);
-	if (!room)
-		return;
-	*room = *op;
-	copy_arrays(schedule, room);
-}
-
 void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 		   unsigned root, const void *send, void *receive,
 		   size_t length, const struct bcl_reduction *reduction)
@@ -695,15 +626,19 @@ void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 void bcl_step_operation(struct bcl_schedule *schedule,
 			const struct bcl_node_op *op)
 {
-	bcl_assert(schedule->team->shares);
-	add_operation(schedule, op);
-}
+	struct bcl_step *step = add_step(schedule, BCL_STEP_NODE);
+	struct bcl_node_op *room;
 
-void bcl_step_fork(struct bcl_schedule *schedule, const struct bcl_node_op *op)
-{
-	add_step(schedule, BCL_STEP_FORK);
-	add_operation(schedule, op);
-	bcl_step_round(schedule);
+	bcl_assert(schedule->team->shares &&
+		   op->root < schedule->team->node.members);
+	if (!step)
+		return;
+	step->node = schedule->nnode;
+	room = add_node(schedule);
+	if (!room)
+		return;
+	*room = *op;
+	copy_arrays(schedule, room);
 }
 
 void bcl_step_round(struct bcl_schedule *schedule)

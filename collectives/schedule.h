@@ -41,7 +41,6 @@ enum bcl_step_kind {
 	BCL_STEP_COMBINE, /* `length` elements: to[] = from[] op to[] */
 	BCL_STEP_CALL,	  /* a function of the algorithm */
 	BCL_STEP_CHECK,	  /* a function that may end the operation */
-	BCL_STEP_FORK,	  /* by the next step alone, or by all others */
 	BCL_STEP_NODE,	  /* run an operation inside the node to its end */
 	BCL_STEP_AWAIT,	  /* wait for the messages of a lane */
 	BCL_STEP_WINDOW,  /* let others put into `length` bytes at `to` */
@@ -105,7 +104,6 @@ struct bcl_schedule {
 	struct bcl_step *steps;
 	unsigned nsteps, room;
 	unsigned at;  /* the step that begins next */
-	unsigned end; /* the step at which the operation is over */
 	uint8_t lane; /* lane of the steps that are added next */
 	struct bcl_node_op *node;
 	unsigned nnode, node_room;
@@ -131,8 +129,6 @@ enum bcl_status bcl_schedule_run(struct bcl_schedule *schedule);
 /* Run the schedule in the background; it goes back to the team at its end. */
 enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
 				   struct bcl_adi_request **request);
-/* The same for an operation for whose end nobody waits. */
-enum bcl_status bcl_schedule_launch(struct bcl_schedule *schedule);
 /*
  * A schedule that its owner keeps: after bcl_schedule_keep() the schedule runs
  * as often as the owner likes, one run at a time, and is built only once. The
@@ -186,13 +182,6 @@ void bcl_step_node(struct bcl_schedule *schedule, enum bcl_node_kind kind,
 /* The same with an operation that has begun. Its arrays are copied. */
 void bcl_step_operation(struct bcl_schedule *schedule,
 			const struct bcl_node_op *op);
-/*
- * The steps fork: if the team gets the area of the segment that it has asked
- * for (loan.h), the operation goes on with this operation inside the node and
- * is over then. Otherwise it goes on with the steps that follow. To be called
- * at the border of a round, once. The team may have no segment.
- */
-void bcl_step_fork(struct bcl_schedule *schedule, const struct bcl_node_op *op);
 /* End the round: later steps begin after all earlier steps are over. */
 void bcl_step_round(struct bcl_schedule *schedule);
 /* Messages of later steps are in this lane, 0..BCL_SCHEDULE_LANES - 1; first

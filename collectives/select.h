@@ -42,7 +42,6 @@ struct bcl_model {
 	struct bcl_cost inside;	 /* messages inside a node */
 	struct bcl_cost between; /* messages between nodes */
 	struct bcl_cost segment; /* a phase; a byte copied */
-	double chunk;		 /* bytes of a phase, at most */
 	double combine;		 /* us per byte */
 	double copy;		 /* us per byte, in the cache */
 	double eager;		 /* bytes; longer messages are announced */

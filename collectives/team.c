@@ -10,16 +10,13 @@
 #include "collectives/call.h"
 #include "collectives/loss.h"
 #include "collectives/persistent.h"
-#include "collectives/segment.h"
 #include "collectives/teams.h"
 #include "env/counters.h"
 #include "transport/context.h"
 
 static void destroy(struct bcl_team *team)
 {
-	bcl_loan_fini(team);
-	bcl_segment_leave(team->adi, team->segment);
-	bcl_segment_leave(team->adi, team->lender);
+	bcl_team_leave_segment(team);
 	bcl_persistent_part(team);
 	bcl_schedule_drain(team);
 	bcl_layout_fini(&team->layout);
@@ -166,15 +163,6 @@ static enum bcl_status get_members(const struct bcl_team *parent,
 	return status;
 }
 
-/* Teams derived from the child borrow of the same segment as those derived from
- * the parent. */
-static void inherit_lender(struct bcl_team *child, struct bcl_team *parent)
-{
-	bcl_adi_lock(child->adi);
-	child->lender = bcl_segment_use(parent->lender);
-	bcl_adi_unlock(child->adi);
-}
-
 /* If the parent is lost, or will be before all members have joined, so is the
  * new team. */
 static void bind_to(struct bcl_team *team, struct bcl_team *parent)
@@ -223,7 +211,6 @@ enum bcl_status bcl_team_make(struct bcl_team *parent, const unsigned *ranks,
 		status = child ? BCL_OK : BCL_ERR_NOMEM;
 	}
 	if (child) {
-		inherit_lender(child, parent);
 		if (bound)
 			bind_to(child, parent);
 		status = create(child, members.hosts);
@@ -301,10 +288,6 @@ enum bcl_status bcl_team_derive(struct bcl_team *parent, const unsigned *ranks,
 			 members.in_job[0] * BCL_TEAM_TAG_RANK, 0);
 	status = child ? bcl_team_settle(child, members.hosts, &parent->basis)
 		       : BCL_ERR_NOMEM;
-	if (status == BCL_OK) {
-		inherit_lender(child, parent);
-		status = bcl_loan_init(child);
-	}
 	free(members.hosts);
 	if (status == BCL_OK) {
 		name_derived(child);

@@ -8,7 +8,7 @@
  * the operation's number.
  *
  * The job's lock (adi/internal.h) protects the schedules and the node segment's
- * state. All else is constant after creation; loan.h has the exception.
+ * state. All else is constant after creation.
  */
 #ifndef BCL_COLLECTIVES_TEAM_H
 #define BCL_COLLECTIVES_TEAM_H
@@ -49,9 +49,7 @@ enum {
 	BCL_TEAM_TAG_AGREE = BCL_TEAM_TAG_CREATE | BCL_TEAM_TAG_GRANT,
 };
 
-struct bcl_loan;    /* loan.h */
-struct bcl_segment; /* segment.h */
-struct bcl_teams;   /* all teams of a job in this process: teams.h */
+struct bcl_teams; /* all teams of a job in this process: teams.h */
 
 struct bcl_team {
 	struct bcl_adi *adi;
@@ -98,9 +96,9 @@ struct bcl_team {
 	unsigned direct;  /* operations past the engine */
 	unsigned polls;	  /* looks at a flag between two turns of the engine, or
 			     yields */
-	struct bcl_segment *segment; /* of `node`, unless lent; or NULL */
-	struct bcl_segment *lender;  /* to teams derived from this; or NULL */
-	struct bcl_loan *loan;	     /* of a derived team; or NULL */
+	struct bcl_memory *segment;    /* at the leader */
+	struct bcl_peer *segment_peer; /* at the others: the leader */
+	unsigned char segment_key[BCL_KEY_MAX];
 
 	struct bcl_schedule *running, **running_last; /* the oldest first */
 	struct bcl_schedule *idle;
@@ -144,6 +142,7 @@ static inline unsigned bcl_team_job_rank(const struct bcl_team *team,
  */
 enum bcl_status bcl_team_join(struct bcl_team *team, const uint64_t *hosts,
 			      bool *refused);
+void bcl_team_leave_segment(struct bcl_team *team);
 
 /* create.c: sets the layout of a derived team, and its choices on the basis of
  * the parent. Sends nothing. NOMEM. */

@@ -143,7 +143,6 @@ struct bcl_env;
 	X(coll, sleeps, "times a member slept until others came")             \
 	X(coll, wakes, "sleeping members woken")                              \
 	X(coll, teams, "teams made")                                          \
-	X(coll, areas, "of these, teams that borrow memory of the node")      \
 	X(coll, compared, "long waits of which neighbours were told")         \
 	X(coll, differ, "teams lost: members call operations differently")    \
 	X(coll, teams_lost, "teams lost with a member")                       \

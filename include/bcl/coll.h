@@ -82,20 +82,12 @@ BCL_API enum bcl_status bcl_team_create(struct bcl_team *parent,
  * Makes a team of n members of a parent as bcl_team_create() does, but without
  * a message: each member derives the team when it likes, and none waits for
  * another. Operations of the team match those of other members that have given
- * the same parent, the same ranks and the same id (0..2046). The id is the
- * caller's to choose: as long as the team is not freed at a member, this member
- * is in no other derived team of this id. The id of a derived team that was
- * lost is used up. bcl_team_free() of a derived team is not collective: it
- * frees the caller's side, whose operations must be complete. Errors: as
- * bcl_team_create(), without blocking.
- *
- * The first 16 operations use messages, also inside a node. If all members are
- * on one node the team then borrows memory of the team of all ranks, unless 8
- * teams of the node have borrowed all of it. The first member tells the others
- * in one message, so an operation that follows may be started at once, but is
- * complete only after the first member has started as many. Memory that a lost
- * team has borrowed is used up. One thread at a time calls functions of a
- * derived team, also those that make a persistent operation.
+ * the same ranks and the same id (0..2046), and use messages, also inside a
+ * node. The id is the caller's to choose: as long as the team is not freed at a
+ * member, this member is in no other derived team of this id. The id of a
+ * derived team that was lost is used up. bcl_team_free() of a derived team is
+ * not collective: it frees the caller's side, whose operations must be
+ * complete. Errors: as bcl_team_create(), without blocking.
  */
 BCL_API enum bcl_status bcl_team_derive(struct bcl_team *parent,
 					const unsigned *ranks, unsigned n,

@@ -242,7 +242,7 @@ static uint8_t *place_in_node(const struct file *file)
 {
 	struct bcl_node node;
 
-	bcl_node_init(&node, 0, RANKS, BCL_NODE_OWN, file->memory);
+	bcl_node_init(&node, 0, RANKS, file->memory);
 	if (draw(2))
 		return node.flags + draw(RANKS) * node.stride + draw(2) * 8;
 	return node.slots + draw(RANKS * BCL_NODE_SLOTS) * 64;

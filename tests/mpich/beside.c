@@ -113,20 +113,6 @@ static struct worker *worker_of(int i)
 	return &workers[(i + rank) % THREADS];
 }
 
-/* On one node the communicators' operations go through the node's memory. */
-static void check_areas(void)
-{
-	MPI_Comm node;
-	int here;
-
-	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
-			    MPI_INFO_NULL, &node);
-	MPI_Comm_size(node, &here);
-	check((counter("bcl_coll_areas") >= THREADS) == (here == size),
-	      "areas");
-	MPI_Comm_free(&node);
-}
-
 int main(int argc, char **argv)
 {
 	int provided, i;
@@ -152,7 +138,6 @@ int main(int argc, char **argv)
 		MPI_Comm_free(&workers[i].comm);
 	if (rank == 0)
 		say_operations();
-	check_areas();
 	MPI_Finalize();
 	MPI_T_finalize();
 	return 0;

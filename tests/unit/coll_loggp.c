@@ -106,7 +106,7 @@ static void init_rank(struct loggp_world *world, unsigned rank)
 		.layout = world->layout,
 		.shares = ranks > 1,
 	};
-	bcl_node_init(&adi->team.node, rank % ranks, ranks, BCL_NODE_OWN,
+	bcl_node_init(&adi->team.node, rank % ranks, ranks,
 		      &world->segments[node]);
 }
 

@@ -8,42 +8,21 @@ enum stage {
 	READ,
 };
 
-size_t bcl_node_size(unsigned members, enum bcl_node_room room)
+size_t bcl_node_size(unsigned members)
 {
 	(void)members;
-	(void)room;
 	return sizeof(struct coll_segment);
 }
 
-size_t bcl_node_chunk(unsigned members, enum bcl_node_room room)
-{
-	(void)members;
-	(void)room;
-	return BCL_NODE_CHUNK_MAX;
-}
-
-void bcl_node_shape(struct bcl_node *node, unsigned me, unsigned members,
-		    enum bcl_node_room room)
+void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
+		   void *memory)
 {
 	*node = (struct bcl_node){
 		.me = me,
 		.members = members,
-		.chunk = bcl_node_chunk(members, room),
+		.chunk = BCL_NODE_CHUNK_MAX,
+		.flags = memory,
 	};
-}
-
-void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
-		   enum bcl_node_room room, void *memory)
-{
-	bcl_node_shape(node, me, members, room);
-	node->flags = memory;
-}
-
-void bcl_node_wipe(void *memory, unsigned members, enum bcl_node_room room)
-{
-	(void)memory;
-	(void)members;
-	(void)room;
 }
 
 bool bcl_node_able(const struct bcl_node *node, enum bcl_node_kind kind,

@@ -8,7 +8,7 @@ thread_tests += %D%/test_adi_rows %D%/test_adi_threads %D%/test_calls \
 	%D%/test_carrier %D%/test_claim %D%/test_coll_fixed %D%/test_coll_real %D%/test_collectives %D%/test_connect \
 	%D%/test_fallback %D%/test_helper %D%/test_doorbell_batch %D%/test_large %D%/test_leave \
 	%D%/test_lock %D%/test_pair %D%/test_peer %D%/test_remote %D%/test_select \
-	%D%/test_self %D%/test_derived %D%/test_loan %D%/test_team %D%/test_wake
+	%D%/test_self %D%/test_derived %D%/test_team %D%/test_wake
 
 unit_tests += %D%/test_perf
 %C%_test_perf_SOURCES = %D%/test_perf.c $(perf_engine)
@@ -178,7 +178,7 @@ unit_tests += %D%/test_alltoallv %D%/test_coll_fixed %D%/test_collectives \
 %C%_test_select_SOURCES = %D%/test_select.c $(coll_mock)
 %C%_test_select_LDADD = $(coll_mock_libs)
 unit_tests += %D%/test_agree %D%/test_agree_memory %D%/test_derived \
-	%D%/test_loan %D%/test_parted %D%/test_split
+	%D%/test_parted %D%/test_split
 %C%_test_agree_SOURCES = %D%/test_agree.c %D%/agreements.h $(coll_mock)
 %C%_test_agree_LDADD = $(coll_mock_libs)
 %C%_test_agree_memory_SOURCES = %D%/test_agree_memory.c $(coll_mock)
@@ -191,8 +191,6 @@ unit_tests += %D%/test_agree %D%/test_agree_memory %D%/test_derived \
 %C%_test_split_LDADD = $(coll_mock_libs)
 %C%_test_derived_SOURCES = %D%/test_derived.c $(coll_mock)
 %C%_test_derived_LDADD = $(coll_mock_libs)
-%C%_test_loan_SOURCES = %D%/test_loan.c $(coll_mock)
-%C%_test_loan_LDADD = $(coll_mock_libs)
 %C%_test_team_SOURCES = %D%/test_team.c $(coll_mock)
 %C%_test_team_LDADD = $(coll_mock_libs)
 unit_tests += %D%/test_carrier

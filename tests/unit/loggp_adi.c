@@ -477,14 +477,6 @@ void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
 	sim_check(false, "a lost team");
 }
 
-enum bcl_status bcl_adi_schedule_launch(struct bcl_adi *adi,
-					struct bcl_adi_schedule *schedule)
-{
-	struct bcl_adi_request *request;
-
-	return bcl_adi_schedule_start(adi, schedule, &request);
-}
-
 enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 				     struct bcl_adi_schedule *schedule)
 {

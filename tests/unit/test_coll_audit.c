@@ -207,21 +207,18 @@ static void step(struct member *member)
 START_TEST(an_audit_changes_nothing)
 {
 	unsigned over = 0, steps, turns, i;
-	enum bcl_node_room room;
 	struct member *member;
 	size_t size;
 	void *memory;
 
 	dice = (uint64_t)_i;
 	members = 2 + draw(MEMBERS - 1);
-	room = draw(2) ? BCL_NODE_OWN : BCL_NODE_LENT;
-	size = bcl_node_size(members, room);
+	size = (bcl_node_size(members) + ALIGN - 1) / ALIGN * ALIGN;
 	memory = aligned_alloc(ALIGN, size);
-	memset(memory, 0xff, size);
-	bcl_node_wipe(memory, members, room);
+	memset(memory, 0, size);
 	draw_plan();
 	for (i = 0; i < members; i++) {
-		bcl_node_init(&all[i].node, i, members, room, memory);
+		bcl_node_init(&all[i].node, i, members, memory);
 		all[i].at = 0;
 		begin(&all[i]);
 	}

@@ -123,41 +123,6 @@ START_TEST(values)
 }
 END_TEST
 
-/* A derived team on one node borrows memory of the node after some operations,
- * and uses the memory beside the team of all ranks. */
-static int borrow(const struct job *job, struct bcl_team *world)
-{
-	unsigned ranks[8], i, operation;
-	struct bcl_team *team;
-	int failures = 0;
-
-	for (i = 0; i < job->size; i++)
-		ranks[i] = job->size - 1 - i;
-	if (bcl_team_derive(world, ranks, job->size, 77, &team))
-		return expect(false, "derive", world);
-	failures += (int)cases_mixed(team, 5, 40);
-	failures += expect(team->shares == !job->nodes, "an area", team);
-	failures += (int)cases_mixed(team, 6, 200);
-	failures += (int)cases_overlap(team, world);
-	for (operation = 0; operation < BCL_OPERATIONS; operation++)
-		failures += (int)cases_run_all(
-			team, (enum bcl_operation)operation, 50001);
-	bcl_team_free(team);
-	return failures;
-}
-
-START_TEST(borrowed)
-{
-	static const struct job jobs[] = {
-		{ .size = 2, .run = borrow },
-		{ .size = 4, .threads = true, .run = borrow },
-		{ .size = 3, .nodes = "aab", .run = borrow },
-	};
-
-	run_job(&jobs[_i]);
-}
-END_TEST
-
 /* ---- choices ------------------------------------------------------------ */
 
 /*
@@ -751,7 +716,6 @@ int main(void)
 	tcase_set_timeout(tests, 250);
 	tcase_add_loop_test(tests, values, 0,
 			    sizeof(shapes) / sizeof(shapes[0]));
-	tcase_add_loop_test(tests, borrowed, 0, 3);
 	tcase_add_test(tests, nothing_measured);
 	tcase_add_loop_test(tests, teams_of_threads, 0, 2);
 	tcase_add_loop_test(tests, sleeping, 0, 3);

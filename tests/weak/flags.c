@@ -23,10 +23,10 @@ static int cells[MEMBERS][ROUNDS];
 static void set_up(unsigned n)
 {
 	members = n;
-	memset(segment, 0, bcl_node_size(n, BCL_NODE_OWN));
+	memset(segment, 0, bcl_node_size(n));
 	memset(cells, 0, sizeof(cells));
 	for (unsigned me = 0; me < n; me++) {
-		bcl_node_init(&nodes[me], me, n, BCL_NODE_OWN, segment);
+		bcl_node_init(&nodes[me], me, n, segment);
 		nodes[me].chunk = CHUNK;
 	}
 }
