@@ -52,12 +52,14 @@ find_file() {
 	echo "$root/$1"
 }
 
-# change FILE SED ROOT: write the changed file into another root; 1: no change
+# change FILE SED ROOT: write the changed file into another root; 1: no change, or
+# of blank lines only
 change() {
 	local from
 	from=$(find_file "$1")
 	mkdir -p "$(dirname "$3/$1")"
-	sed "$2" "$from" >"$3/$1" && ! cmp -s "$from" "$3/$1"
+	sed "$2" "$from" >"$3/$1" &&
+		! diff -qB "$from" "$3/$1" >/dev/null
 }
 
 # judge TITLE FILE SED FIELDS...

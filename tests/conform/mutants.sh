@@ -30,6 +30,8 @@ printf 'another\tfile\t/other/d\trule\n' >"$scratch/table"
 gives 1 'NOT CAUGHT: another'
 printf 'same\tfile\t/third/d\trule\n' >"$scratch/table"
 gives 1 'DOES NOT APPLY: same'
+printf 'blank\tfile\ts/^rule$/&\\n/\trule\n' >"$scratch/table"
+gives 1 'DOES NOT APPLY: blank'
 
 # In the short tier the second and the third mutant need only apply.
 printf 'without\tfile\t/rule/d\trule\n' >"$scratch/table"
