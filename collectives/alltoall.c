@@ -280,11 +280,11 @@ static double cost_node(const struct bcl_model *model, double length,
 {
 	(void)parameter;
 	return bcl_cost_phases(model, length * model->members) +
-	       2 * model->members * length * model->segment.byte;
+	       2 * (model->members - 1) * length * model->segment.byte;
 }
 
-/* All members of a node exchange at once, over the same wire. An autonomous
- * card is shared, too. */
+/* All members of a node exchange at once; between nodes over the same wire. An
+ * autonomous card is shared, too. */
 static struct bcl_cost cost_at_once(const struct bcl_model *model,
 				    double length)
 {
@@ -293,7 +293,8 @@ static struct bcl_cost cost_at_once(const struct bcl_model *model,
 	if (model->autonomous)
 		cost.message += (model->members - 1) *
 				bcl_cost_next(model, model->members, cost.gap);
-	cost.byte *= model->members;
+	if (model->nodes > 1)
+		cost.byte *= model->members;
 	return cost;
 }
 
@@ -437,7 +438,7 @@ static double cost_pairs(const struct bcl_model *model, double length,
 
 	(void)parameter;
 	if (model->nodes == 1)
-		return cost_rounds(model, model->size, length, members);
+		return cost_rounds(model, model->size, length, 1);
 	rounds = cost_rounds(model, model->size - members + 1, length, members);
 	inside = (members - 1) * (cost.message + length * cost.byte);
 	if (!model->autonomous)

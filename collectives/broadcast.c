@@ -127,7 +127,8 @@ static double cost_node(const struct bcl_model *model, double length,
 {
 	(void)parameter;
 	return bcl_cost_phases(model, length) +
-	       2 * length * model->segment.byte;
+	       bcl_cost_first_piece(model, length) +
+	       length * model->segment.byte;
 }
 
 static double cost_tree(const struct bcl_model *model, double length,

@@ -51,7 +51,7 @@ struct bcl_cost bcl_cost_intranode(const struct bcl_model *model, double length)
 
 	if (length > model->eager) {
 		cost.message *= ANNOUNCED_TRIPS;
-		cost.gap *= ANNOUNCED_TRIPS;
+		cost.gap = cost.gap * ANNOUNCED_TRIPS + model->turn;
 	} else { /* the copies are the transfer */
 		cost.byte = EAGER_COPIES * model->copy;
 	}
@@ -68,7 +68,10 @@ struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = bcl_cost_flat(model, length);
 
-	if (model->nodes > 1 && !model->autonomous) {
+	if (model->nodes == 1) {
+		if (length > model->eager)
+			cost.byte *= 2;
+	} else if (!model->autonomous) {
 		cost.message += cost.gap;
 		cost.byte *= 2;
 	}
@@ -222,12 +225,20 @@ double bcl_cost_phases(const struct bcl_model *model, double length)
 	return (1 + length / BCL_NODE_CHUNK_MAX) * model->segment.message;
 }
 
+double bcl_cost_first_piece(const struct bcl_model *model, double length)
+{
+	double piece =
+		length < BCL_NODE_CHUNK_MAX ? length : BCL_NODE_CHUNK_MAX;
+
+	return piece * model->segment.byte;
+}
+
 double bcl_cost_allgather_inside(const struct bcl_model *model, double length,
 				 unsigned parameter)
 {
 	(void)parameter;
 	return bcl_cost_phases(model, length) +
-	       (1 + model->members) * length * model->segment.byte;
+	       model->members * length * model->segment.byte;
 }
 
 double bcl_cost_rooted_tree(const struct bcl_model *model, double length,

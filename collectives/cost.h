@@ -24,8 +24,9 @@ struct bcl_cost bcl_cost_intranode(const struct bcl_model *model,
 struct bcl_cost bcl_cost_flat(const struct bcl_model *model, double length);
 
 /* A message where each member sends one and receives another at the same time.
- * Between nodes, if the processor does the card's work, the processor limits
- * both directions and does the work twice. */
+ * Inside a node both members copy each long message together, so two messages
+ * take twice as long. Between nodes, if the processor does the card's work, the
+ * processor limits both directions and does the work twice. */
 struct bcl_cost bcl_cost_exchange(const struct bcl_model *model, double length);
 
 /* A message that is put into a window of the receiver, with the grant
@@ -82,8 +83,13 @@ double bcl_cost_pieces(double length, double piece);
 
 /* us for the phases in a node's segment that `length` bytes need. */
 double bcl_cost_phases(const struct bcl_model *model, double length);
+/* us until the first of `length` bytes in a node's segment can be read. From
+ * then on the members that write and the members that read work at the same
+ * time. */
+double bcl_cost_first_piece(const struct bcl_model *model, double length);
 /* Of an allgather through the segment of a node, with blocks of `length` bytes
- * on average. For tables of algorithms, whose parameter is not used. */
+ * on average. A member writes the own block and reads the others. For tables of
+ * algorithms, whose parameter is not used. */
 double bcl_cost_allgather_inside(const struct bcl_model *model, double length,
 				 unsigned parameter);
 

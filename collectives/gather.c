@@ -70,14 +70,17 @@ static double cost_node(const struct bcl_model *model, double length,
 {
 	(void)parameter;
 	return bcl_cost_phases(model, length) +
-	       (1 + model->members) * length * model->segment.byte;
+	       bcl_cost_first_piece(model, length) +
+	       (model->members - 1) * length * model->segment.byte;
 }
 
 static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
+	/* the leader's own block, too, goes to where the message begins */
 	return bcl_cost_rooted_tree(model, length, ahead, HUGE_VAL,
-				    cost_node(model, length, 0));
+				    cost_node(model, length, 0) +
+					    length * model->segment.byte);
 }
 
 const struct bcl_algorithm bcl_gather_algorithms[] = {

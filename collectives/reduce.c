@@ -91,7 +91,8 @@ static double cost_node(const struct bcl_model *model, double length,
 {
 	(void)parameter;
 	return bcl_cost_phases(model, length) +
-	       2 * length * model->segment.byte +
+	       bcl_cost_first_piece(model, length) +
+	       length * model->segment.byte +
 	       (model->members - 1) * length * model->combine;
 }
 

@@ -48,13 +48,16 @@ static const double less = 0.999;
 /* us that a schedule adds to a message or a phase */
 static const double schedule_overhead = 0.2;
 
+/* us from a rank that gives its processor away to the next rank */
+static const double rank_switch = 2.5;
+
 /* Figures of usual machines, and no shape. */
 static const struct bcl_model typical = {
 	.inside = { 0.1, 0.02, 1 / 20000. },
 	.between = { 5, 1, 1 / 1200. },
-	.segment = { 0.1, 0, 1 / 10000. },
+	.segment = { 0.1, 0, 1 / 20000. },
 	.combine = 1 / 16000.,
-	.copy = 1 / 10000.,
+	.copy = 1 / 20000.,
 };
 
 static void set_shape(struct bcl_model *model, const struct bcl_team *team)
@@ -100,6 +103,7 @@ void bcl_model_derive(struct bcl_model *model, const struct bcl_model *parent,
 		.segment = parent->segment,
 		.combine = parent->combine,
 		.copy = parent->copy,
+		.turn = parent->turn,
 		.eager = parent->eager,
 		.card = parent->card,
 	};
@@ -183,6 +187,22 @@ static void measure_links(struct bcl_model *model,
 	free(to);
 }
 
+/* With more ranks than processors, a rank that is sent to hears of this when
+ * the other ranks of its processor have run. In the segment a member goes on as
+ * far as its chunks reach. */
+static void take_turns(struct bcl_model *model, struct bcl_team *team)
+{
+	const struct bcl_env *env = bcl_adi_env(team->adi);
+
+	if (!bcl_adi_context(team->adi)->crowded)
+		return;
+	model->turn =
+		rank_switch * model->members / env->processors(env->world);
+	model->inside.message += model->turn;
+	model->between.message += model->turn;
+	model->segment.message += model->turn / BCL_NODE_CHUNKS_MIN;
+}
+
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		       double timed)
 {
@@ -216,6 +236,7 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 	/* with several nodes a phase is a step of a schedule, too */
 	if (model->nodes > 1)
 		model->segment.message += schedule_overhead;
+	take_turns(model, team);
 }
 
 bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,

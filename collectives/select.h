@@ -42,6 +42,8 @@ struct bcl_model {
 	struct bcl_cost inside;	 /* messages inside a node */
 	struct bcl_cost between; /* messages between nodes */
 	struct bcl_cost segment; /* a phase; a byte copied */
+	/* us until a rank runs again, if ranks outnumber processors */
+	double turn;
 	double combine;		 /* us per byte */
 	double copy;		 /* us per byte, in the cache */
 	double eager;		 /* bytes; longer messages are announced */
