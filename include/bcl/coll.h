@@ -165,9 +165,10 @@ BCL_API void bcl_team_node(const struct bcl_team *team, unsigned rank,
  * combined in order, with `in` of the lower ranks; if the operator is
  * commutative the order is free. All members that get a result get the same
  * bits. Each run of one version of the library also gives the same bits, with
- * the same ranks on the same nodes, the same settings and the same operations:
- * brackets and order depend neither on measurements nor on the order of
- * arrival. With BCL_COLL_FIXED=on the bits do not depend on the nodes either.
+ * the same ranks on the same nodes, as many processors for them, the same
+ * settings and the same operations: brackets and order depend neither on
+ * measurements nor on the order of arrival. With BCL_COLL_FIXED=on the bits do
+ * not depend on nodes and processors either.
  * The caller leaves the reduction unchanged until the operation is
  * over. The struct does not grow, because each operation reads it.
  */
