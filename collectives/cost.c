@@ -227,9 +227,10 @@ double bcl_cost_phases(const struct bcl_model *model, double length)
 
 double bcl_cost_first_piece(const struct bcl_model *model, double length)
 {
-	double piece =
-		length < BCL_NODE_CHUNK_MAX ? length : BCL_NODE_CHUNK_MAX;
+	double piece = length;
 
+	if (model->nodes == 1 && length > BCL_NODE_CHUNK_MAX)
+		piece = BCL_NODE_CHUNK_MAX;
 	return piece * model->segment.byte;
 }
 
@@ -251,11 +252,14 @@ double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 		.at_once = at_once,
 	};
 
-	/* Each byte is copied once more, between the orders of ranks and of
-	 * nodes. */
+	/* The leader's own block is copied, too, and each byte once more,
+	 * between the orders of ranks and of nodes. */
+	if (model->members > 1)
+		inside += length * model->segment.byte;
+	else
+		inside = 0;
 	return cost_postal(&postal, ahead) +
-	       model->size * length * model->segment.byte +
-	       (model->members > 1 ? inside : 0);
+	       model->size * length * model->segment.byte + inside;
 }
 
 double bcl_cost_rooted_direct(const struct bcl_model *model, double length,

@@ -85,7 +85,7 @@ double bcl_cost_pieces(double length, double piece);
 double bcl_cost_phases(const struct bcl_model *model, double length);
 /* us until the first of `length` bytes in a node's segment can be read. From
  * then on the members that write and the members that read work at the same
- * time. */
+ * time. With several nodes nothing overlaps: the leaders wait for messages. */
 double bcl_cost_first_piece(const struct bcl_model *model, double length);
 /* Of an allgather through the segment of a node, with blocks of `length` bytes
  * on average. A member writes the own block and reads the others. For tables of

@@ -86,10 +86,8 @@ static double cost_node(const struct bcl_model *model, double length,
 static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
-	/* the leader's own block, too, comes from where the message is */
 	return bcl_cost_rooted_tree(model, length, ahead, AT_ONCE,
-				    cost_node(model, length, 0) +
-					    length * model->segment.byte);
+				    cost_node(model, length, 0));
 }
 
 const struct bcl_algorithm bcl_scatter_algorithms[] = {

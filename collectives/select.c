@@ -51,13 +51,17 @@ static const double schedule_overhead = 0.2;
 /* us from a rank that gives its processor away to the next rank */
 static const double rank_switch = 2.5;
 
+/* Part of the time of a copy that is left where no messages between nodes take
+ * processors and caches in between. */
+static const double undisturbed = 0.5;
+
 /* Figures of usual machines, and no shape. */
 static const struct bcl_model typical = {
 	.inside = { 0.1, 0.02, 1 / 20000. },
 	.between = { 5, 1, 1 / 1200. },
-	.segment = { 0.1, 0, 1 / 20000. },
+	.segment = { 0.1, 0, 1 / 10000. },
 	.combine = 1 / 16000.,
-	.copy = 1 / 20000.,
+	.copy = 1 / 10000.,
 };
 
 static void set_shape(struct bcl_model *model, const struct bcl_team *team)
@@ -218,6 +222,11 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		model->between.gap = model->card.gap;
 	if (card && card->across && team->layout.nnodes > 1)
 		measure_links(model, card);
+	if (model->nodes == 1) {
+		model->segment.byte *= undisturbed;
+		if (model->card.copy <= 0)
+			model->copy *= undisturbed;
+	}
 	if (model->inside.byte < model->copy)
 		model->inside.byte = model->copy;
 	/* a flag travels as a short message does */
