@@ -52,7 +52,8 @@ struct bcl_cost bcl_cost_intranode(const struct bcl_model *model, double length)
 	if (length > model->eager) {
 		cost.message *= ANNOUNCED_TRIPS;
 		cost.gap = cost.gap * ANNOUNCED_TRIPS + model->turn;
-	} else { /* the copies are the transfer */
+		cost.byte /= 2; /* both members copy */
+	} else {		/* the copies are the transfer */
 		cost.byte = EAGER_COPIES * model->copy;
 	}
 	return cost;

@@ -51,9 +51,10 @@ static const double schedule_overhead = 0.2;
 /* us from a rank that gives its processor away to the next rank */
 static const double rank_switch = 2.5;
 
-/* Part of the time of a copy that is left where no messages between nodes take
- * processors and caches in between. */
-static const double undisturbed = 0.5;
+/* Part of the time of a copy that is left, on real processors, where the chunks
+ * of the segment stay in near caches: no messages between nodes go through
+ * these in between. */
+static const double near_copy = 0.5;
 
 /* Figures of usual machines, and no shape. */
 static const struct bcl_model typical = {
@@ -198,7 +199,8 @@ static void take_turns(struct bcl_model *model, struct bcl_team *team)
 {
 	const struct bcl_env *env = bcl_adi_env(team->adi);
 
-	if (!bcl_adi_context(team->adi)->crowded)
+	/* a simulated rank has a processor of its own */
+	if (!bcl_adi_context(team->adi)->crowded || !env->real_time)
 		return;
 	model->turn =
 		rank_switch * model->members / env->processors(env->world);
@@ -210,7 +212,8 @@ static void take_turns(struct bcl_model *model, struct bcl_team *team)
 void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		       double timed)
 {
-	const struct bcl_host_ops *card = bcl_adi_env(team->adi)->card;
+	const struct bcl_env *env = bcl_adi_env(team->adi);
+	const struct bcl_host_ops *card = env->card;
 	struct bcl_group node = bcl_group_node(team);
 
 	if (node.size > 1)
@@ -222,11 +225,6 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 		model->between.gap = model->card.gap;
 	if (card && card->across && team->layout.nnodes > 1)
 		measure_links(model, card);
-	if (model->nodes == 1) {
-		model->segment.byte *= undisturbed;
-		if (model->card.copy <= 0)
-			model->copy *= undisturbed;
-	}
 	if (model->inside.byte < model->copy)
 		model->inside.byte = model->copy;
 	/* a flag travels as a short message does */
@@ -236,6 +234,8 @@ void bcl_model_measure(struct bcl_model *model, struct bcl_team *team,
 	/* bytes copied in and out are not faster than bytes copied once */
 	if (model->segment.byte < model->inside.byte)
 		model->segment.byte = model->inside.byte;
+	if (model->nodes == 1 && env->real_time)
+		model->segment.byte *= near_copy;
 	model->inside.message += schedule_overhead;
 	model->between.message += schedule_overhead;
 	/* round trips between cards tell little of hosts without a part in

@@ -44,9 +44,9 @@ struct bcl_model {
 	struct bcl_cost segment; /* a phase; a byte copied */
 	/* us until a rank runs again, if ranks outnumber processors */
 	double turn;
-	double combine;		 /* us per byte */
-	double copy;		 /* us per byte, in the cache */
-	double eager;		 /* bytes; longer messages are announced */
+	double combine; /* us per byte */
+	double copy;	/* us per byte, in the cache */
+	double eager;	/* bytes; longer messages are announced */
 	/* all 0 if the processor does the card's work */
 	struct bcl_host_costs card;
 	/* us of a byte, if all nodes send at once to the node half of the nodes

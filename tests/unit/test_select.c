@@ -172,14 +172,13 @@ START_TEST(all_on_one_node)
 	for (i = 0; i < BCL_OPERATION_GATHERV; i++)
 		expect(&choices, size, size, (enum bcl_operation)i, SHORT,
 		       i == BCL_OPERATION_ALLTOALLV ? "pairs " : "node ");
-	/* The root writes while the others read. Where two members send to
-	 * each other, long operations fetch each byte directly, which saves
-	 * one of two copies. */
-	expect(&choices, size, size, BCL_OPERATION_BROADCAST, LONG, "node ");
+	/* long operations fetch each byte directly, which saves one of two
+	 * copies */
+	expect(&choices, size, size, BCL_OPERATION_BROADCAST, LONG,
+	       "chain scatter_ring ");
 	expect(&choices, size, size, BCL_OPERATION_ALLREDUCE, LONG,
 	       "ring node_sliced ");
-	expect(&choices, size, size, BCL_OPERATION_ALLGATHER, LONG,
-	       size == 2 ? "ring " : "node ");
+	expect(&choices, size, size, BCL_OPERATION_ALLGATHER, LONG, "ring ");
 	expect(&choices, size, size, BCL_OPERATION_ALLTOALL, LONG,
 	       size < 8 ? "pairs " : "pairs node ");
 }
