@@ -371,6 +371,12 @@ static bool has_ended(void *world, int fd)
 
 /* ---- processes ---- */
 
+/* The ranks are fibers of one process. */
+static void admit_peers(void *world)
+{
+	(void)world;
+}
+
 static enum bcl_status attach_read(void *world, pid_t pid, void *local,
 				   uint64_t remote, size_t length)
 {
@@ -627,6 +633,7 @@ const struct bcl_shm_host sim_shm_host = {
 	.receive = receive_packet,
 	.hang_up = hang_up,
 	.has_ended = has_ended,
+	.admit = admit_peers,
 	.read = attach_read,
 	.write = attach_write,
 	.make = make_file,

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The library over the kernel's card, in a guest: jobs run between two nodes, which
-# are namespaces of the guest.
+# The library in a guest: jobs run over the kernel's card between two nodes, which are
+# namespaces of the guest; and inside a node where the kernel restricts attach.
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
@@ -12,9 +12,18 @@ vm_nodes "$scratch/guest"
 for program in tests/vm/ranks tests/cluster/job tools/bcl-info; do
 	vm_program "$scratch/guest" "${abs_top_builddir:?}/$program"
 done
+mkdir "$scratch/guest/etc"
+echo 'user:x:1000:0::/:/bin/sh' >"$scratch/guest/etc/passwd"
 cat >"$scratch/guest/run" <<'RUN'
 set -e
 . /nodes
+scope=/proc/sys/kernel/yama/ptrace_scope
+echo 'a user without privileges, where Yama permits attach to ancestors, and to nobody'
+echo 1 >$scope
+su user -c 'exec /bcl-info' | grep 'shared memory, attach'
+echo 2 >$scope
+su user -c 'exec /bcl-info' | grep 'double copy: attach is forbidden'
+echo 0 >$scope
 echo 'a program finds the card of the kernel without being told'
 /bcl-info | grep '^card  *in the kernel$'
 export BCL_CARD=kernel

@@ -4,6 +4,11 @@
 
 #include "transport/shm/host.h"
 
+void bcl_attach_admit(const struct bcl_env *env)
+{
+	env->shm_host->admit(env->world);
+}
+
 enum bcl_status bcl_attach_read(const struct bcl_env *env, pid_t pid,
 				void *local, uint64_t remote, size_t length)
 {

@@ -12,6 +12,9 @@
 
 #include "env/env.h"
 
+/* Let the other ranks of this host attach to this process. */
+void bcl_attach_admit(const struct bcl_env *env);
+
 /*
  * OK: all bytes were copied. MEMORY: memory of the peer or of this process is
  * not mapped. DEAD: no such process. PERM: the system forbids attach. If a call

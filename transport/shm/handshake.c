@@ -197,8 +197,11 @@ static void bring_up_pair(struct bcl_connection *c)
 				  : &c->its_attention[c->its_watch];
 	if (c->attach)
 		c->why = "shared memory, attach";
-	else if (!c->why)
+	else if (!bcl_shm_context(c->shm)->config.attach)
 		c->why = "shared memory, double copy: attach switched off";
+	else if (!c->why)
+		c->why = "shared memory, double copy: attach is forbidden to "
+			 "the peer, or switched off there";
 	bcl_connection_set_state(c, BCL_CONNECTION_UP);
 }
 

@@ -62,6 +62,10 @@ struct bcl_shm_host {
 	void (*hang_up)(void *world, int fd);
 
 	/* ---- processes ---- */
+	/* From now on the other processes that the parent of this one started,
+	 * and theirs, may attach, also where the system permits only ancestors.
+	 */
+	void (*admit)(void *world);
 	/* Copy by attach: attach.h. OK: all bytes. MEMORY: some address is not
 	 * mapped; DEAD: the process is gone; PERM: attach is forbidden. Then
 	 * any part may have been copied. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "transport/shm/attach.h"
 #include "transport/shm/audit.h"
 #include "transport/shm/host.h"
 
@@ -106,6 +107,8 @@ enum bcl_status bcl_shm_port_open(struct bcl_port *port, char why[96])
 		return BCL_ERR_SYSTEM;
 	}
 	shm->watch.active = shm->active;
+	if (context->config.attach)
+		bcl_attach_admit(env);
 	bcl_audit_open(shm, env->now(env->world));
 	port->shm = shm;
 	port->pairs = shm->pairs;
