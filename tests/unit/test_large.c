@@ -10,6 +10,7 @@
 
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
+#include "transport/context.h"
 
 static const size_t lengths[] = {
 	0,     1,     7,     4095,   4096,    4097,    32767,	32768,	  32769,
@@ -226,6 +227,35 @@ static void sender_away(struct rank *rank)
 START_TEST(away)
 {
 	ranks_run(2, sender_away, 0);
+}
+END_TEST
+
+/* With more ranks than processors the sender may be without one: the receiver
+ * copies alone, although the sender looks for messages. */
+static void receive_crowded(struct rank *rank)
+{
+	uint8_t *buffer = room();
+	enum {
+		LENGTH = 1 << 20
+	};
+
+	rank->context->crowded = true;
+	ck_assert_int_eq(rank_connect(rank, !rank->me), BCL_OK);
+	if (rank->me == 0) {
+		fill(buffer, LENGTH, 3);
+		offer(rank, buffer, LENGTH, 3);
+		expect_read(rank, 3, BCL_OK);
+		ck_assert_uint_eq(rank_counter(rank, "shm.bytes_joined"), 0);
+	} else {
+		pull_one(rank, buffer, LENGTH, BCL_OK);
+		check(buffer, LENGTH, 3);
+	}
+	rank_barrier(rank);
+}
+
+START_TEST(crowded)
+{
+	ranks_run(2, receive_crowded, 0);
 }
 END_TEST
 
@@ -792,6 +822,7 @@ int main(void)
 	tcase_add_loop_test(tc, lengths_copied, 0, 2);
 	tcase_add_loop_test(tc, both_sides, 0, 2);
 	tcase_add_test(tc, away);
+	tcase_add_test(tc, crowded);
 	tcase_add_test(tc, back);
 	tcase_add_loop_test(tc, stopped, 0, 2);
 	tcase_add_loop_test(tc, many, 0, 2);

@@ -216,6 +216,9 @@ static bool worth_joining(struct bcl_connection *c, uint64_t length)
 	 * stands for a polling one */
 	if (length >= WAKE_FROM || bcl_shm_env(c->shm)->sleeps_at_once)
 		return true;
+	/* the peer may have to wait for a processor */
+	if (!bcl_port_may_spin(c->shm->port))
+		return false;
 	/* the peer seems to compute: two halves would cost one more call */
 	if (length < GUESS_BELOW && t->alone >= ALONE && t->alone++ % RETRY)
 		return false;
