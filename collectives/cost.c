@@ -52,8 +52,10 @@ struct bcl_cost bcl_cost_intranode(const struct bcl_model *model, double length)
 	if (length > model->eager) {
 		cost.message *= ANNOUNCED_TRIPS;
 		cost.gap = cost.gap * ANNOUNCED_TRIPS + model->turn;
-		cost.byte /= 2; /* both members copy */
-	} else {		/* the copies are the transfer */
+		/* both members copy, if they have a processor each */
+		if (!model->turn)
+			cost.byte /= 2;
+	} else { /* the copies are the transfer */
 		cost.byte = EAGER_COPIES * model->copy;
 	}
 	return cost;
