@@ -152,6 +152,18 @@ static inline bool bcl_call_is_alone(const struct bcl_team *team)
 	return team->turn == team->tickets;
 }
 
+/* Count a direct operation, as members do that run the operation by a
+ * schedule. */
+static bcl_always_inline void bcl_call_note_direct(struct bcl_team *team,
+						   const struct bcl_call *call)
+{
+	bcl_call_count(team->counters, call->operation);
+	bcl_calls_note(&team->calls, team->sequence++,
+		       bcl_calls_call(call->operation, call->length));
+	if (++team->direct % BCL_CALL_DIRECT_PER_TURN == 0)
+		bcl_adi_turn(team->adi);
+}
+
 /*
  * A direct operation begins: inside the node, past the engine, by the flags of
  * the members alone, with a turn of the engine now and then. All ranks of the
@@ -163,12 +175,7 @@ static bcl_always_inline bool bcl_call_begin(struct bcl_team *team,
 {
 	if (team->lost != BCL_OK)
 		return false;
-	bcl_call_count(team->counters, call->operation);
-	/* counts as for members that run the operation by a schedule */
-	bcl_calls_note(&team->calls, team->sequence++,
-		       bcl_calls_call(call->operation, call->length));
-	if (++team->direct % BCL_CALL_DIRECT_PER_TURN == 0)
-		bcl_adi_turn(team->adi);
+	bcl_call_note_direct(team, call);
 	return true;
 }
 

@@ -58,19 +58,18 @@ static enum bcl_status run_direct(struct bcl_persistent *operation)
 	return run_schedule(operation);
 }
 
-/* The same for a short call, where the compiler knows `kind`. */
-static bcl_always_inline enum bcl_status
-run_short(struct bcl_persistent *operation, enum bcl_operation kind)
+/* The short call, where the compiler knows `kind`. */
+static bcl_always_inline struct bcl_call
+short_call(const struct bcl_persistent *operation, enum bcl_operation kind)
 {
 	const struct bcl_call *call = &operation->call;
-	struct bcl_team *team = operation->team;
-	enum bcl_status status = bcl_team_usable(team);
 	bool reduces = kind == BCL_OPERATION_REDUCE ||
 		       kind == BCL_OPERATION_ALLREDUCE ||
 		       kind == BCL_OPERATION_REDUCE_SCATTER ||
 		       kind == BCL_OPERATION_SCAN ||
 		       kind == BCL_OPERATION_EXSCAN;
-	const struct bcl_call known = {
+
+	return (struct bcl_call){
 		.operation = kind,
 		.send = call->send,
 		.receive = call->receive,
@@ -78,6 +77,14 @@ run_short(struct bcl_persistent *operation, enum bcl_operation kind)
 		.root = call->root,
 		.reduction = reduces ? call->reduction : NULL,
 	};
+}
+
+static bcl_always_inline enum bcl_status
+run_short(struct bcl_persistent *operation, enum bcl_operation kind)
+{
+	const struct bcl_call call = short_call(operation, kind);
+	struct bcl_team *team = operation->team;
+	enum bcl_status status = bcl_team_usable(team);
 
 	if (bcl_unlikely(status != BCL_OK))
 		return status;
@@ -86,41 +93,120 @@ run_short(struct bcl_persistent *operation, enum bcl_operation kind)
 		bcl_adi_unlock(team->adi);
 		return run_schedule(operation);
 	}
-	status = bcl_call_run_short(team, &known);
+	status = bcl_call_run_short(team, &call);
 	bcl_adi_unlock(team->adi);
 	return status;
 }
 
-#define RUN_SHORT(name, kind)                                         \
-	static enum bcl_status name(struct bcl_persistent *operation) \
-	{                                                             \
-		return run_short(operation, kind);                    \
+/* ---- starting ------------------------------------------------------------ */
+
+static enum bcl_status start_nothing(struct bcl_persistent *operation,
+				     struct bcl_adi_request **request)
+{
+	(void)operation;
+	*request = NULL;
+	return BCL_OK;
+}
+
+static enum bcl_status start_schedule(struct bcl_persistent *operation,
+				      struct bcl_adi_request **request)
+{
+	enum bcl_status status = rewind_schedule(operation);
+
+	return status == BCL_OK
+		       ? bcl_schedule_start(operation->schedule, request)
+		       : status;
+}
+
+/* Other members have not started their part yet: the schedule goes on with the
+ * operation. `op` is passed by value, as to bcl_call_go_on(). Lock held. */
+static enum bcl_status resume_schedule(struct bcl_persistent *operation,
+				       struct bcl_node_op op,
+				       struct bcl_adi_request **request)
+{
+	struct bcl_team *team = operation->team;
+
+	bcl_call_count(team->counters, operation->call.operation);
+	bcl_count(team->counters, coll_scheduled);
+	return bcl_schedule_resume(operation->schedule, &op, request);
+}
+
+/* The last member that starts a short call finds all data, and is done at
+ * once. */
+static bcl_always_inline enum bcl_status
+start_short(struct bcl_persistent *operation, enum bcl_operation kind,
+	    struct bcl_adi_request **request)
+{
+	const struct bcl_call call = short_call(operation, kind);
+	struct bcl_team *team = operation->team;
+	enum bcl_status status = BCL_OK;
+	struct bcl_node_op op;
+
+	bcl_adi_lock(team->adi);
+	if (bcl_unlikely(team->nrunning || team->lost != BCL_OK)) {
+		bcl_adi_unlock(team->adi);
+		return start_schedule(operation, request);
+	}
+	bcl_assert(bcl_call_is_alone(team));
+	bcl_node_begin(&op, (enum bcl_node_kind)kind, call.root, call.send,
+		       call.receive, call.length, call.reduction);
+	if (bcl_short_advance(&team->node, &op, team->polls)) {
+		bcl_call_note_direct(team, &call);
+		if (bcl_park_any(&team->node))
+			bcl_park_wake(team);
+		*request = NULL;
+	} else {
+		status = resume_schedule(operation, op, request);
+	}
+	bcl_adi_unlock(team->adi);
+	return status;
+}
+
+/* ---- short calls ----------------------------------------------------------
+ */
+
+struct ways {
+	enum bcl_status (*run)(struct bcl_persistent *operation);
+	enum bcl_status (*start)(struct bcl_persistent *operation,
+				 struct bcl_adi_request **request);
+};
+
+#define SHORT(name, kind)                                               \
+	static enum bcl_status run_##name(struct bcl_persistent *op)    \
+	{                                                               \
+		return run_short(op, BCL_OPERATION_##kind);             \
+	}                                                               \
+                                                                        \
+	static enum bcl_status start_##name(struct bcl_persistent *op,  \
+					    struct bcl_adi_request **r) \
+	{                                                               \
+		return start_short(op, BCL_OPERATION_##kind, r);        \
 	}
 
-RUN_SHORT(run_barrier, BCL_OPERATION_BARRIER)
-RUN_SHORT(run_broadcast, BCL_OPERATION_BROADCAST)
-RUN_SHORT(run_reduce, BCL_OPERATION_REDUCE)
-RUN_SHORT(run_allreduce, BCL_OPERATION_ALLREDUCE)
-RUN_SHORT(run_gather, BCL_OPERATION_GATHER)
-RUN_SHORT(run_allgather, BCL_OPERATION_ALLGATHER)
-RUN_SHORT(run_alltoall, BCL_OPERATION_ALLTOALL)
-RUN_SHORT(run_reduce_scatter, BCL_OPERATION_REDUCE_SCATTER)
-RUN_SHORT(run_scan, BCL_OPERATION_SCAN)
-RUN_SHORT(run_exscan, BCL_OPERATION_EXSCAN)
+SHORT(barrier, BARRIER)
+SHORT(broadcast, BROADCAST)
+SHORT(reduce, REDUCE)
+SHORT(allreduce, ALLREDUCE)
+SHORT(gather, GATHER)
+SHORT(allgather, ALLGATHER)
+SHORT(alltoall, ALLTOALL)
+SHORT(reduce_scatter, REDUCE_SCATTER)
+SHORT(scan, SCAN)
+SHORT(exscan, EXSCAN)
 
 /* By the operations whose calls may be short. */
-static enum bcl_status (*const short_runs[BCL_OPERATIONS])(
-	struct bcl_persistent *operation) = {
-	[BCL_OPERATION_BARRIER] = run_barrier,
-	[BCL_OPERATION_BROADCAST] = run_broadcast,
-	[BCL_OPERATION_REDUCE] = run_reduce,
-	[BCL_OPERATION_ALLREDUCE] = run_allreduce,
-	[BCL_OPERATION_GATHER] = run_gather,
-	[BCL_OPERATION_ALLGATHER] = run_allgather,
-	[BCL_OPERATION_ALLTOALL] = run_alltoall,
-	[BCL_OPERATION_REDUCE_SCATTER] = run_reduce_scatter,
-	[BCL_OPERATION_SCAN] = run_scan,
-	[BCL_OPERATION_EXSCAN] = run_exscan,
+static const struct ways short_ways[BCL_OPERATIONS] = {
+	[BCL_OPERATION_BARRIER] = { run_barrier, start_barrier },
+	[BCL_OPERATION_BROADCAST] = { run_broadcast, start_broadcast },
+	[BCL_OPERATION_REDUCE] = { run_reduce, start_reduce },
+	[BCL_OPERATION_ALLREDUCE] = { run_allreduce, start_allreduce },
+	[BCL_OPERATION_GATHER] = { run_gather, start_gather },
+	[BCL_OPERATION_ALLGATHER] = { run_allgather, start_allgather },
+	[BCL_OPERATION_ALLTOALL] = { run_alltoall, start_alltoall },
+	[BCL_OPERATION_REDUCE_SCATTER] = { run_reduce_scatter,
+					   start_reduce_scatter },
+	[BCL_OPERATION_SCAN] = { run_scan, start_scan },
+	[BCL_OPERATION_EXSCAN] = { run_exscan, start_exscan },
 };
 
 /* ---- making -------------------------------------------------------------- */
@@ -134,6 +220,7 @@ static enum bcl_status prepare(struct bcl_persistent *operation)
 	enum bcl_status status;
 
 	operation->run = run_nothing;
+	operation->start = start_nothing;
 	if (bcl_call_is_empty(team, call))
 		return BCL_OK;
 	algorithm = bcl_call_choose(team, call);
@@ -152,9 +239,12 @@ static enum bcl_status prepare(struct bcl_persistent *operation)
 		bcl_call_is_direct(team, algorithm) && !call->receive_lengths
 			? run_direct
 			: run_schedule;
-	if (bcl_call_is_short(team, call))
-		operation->run = short_runs[call->operation];
-	bcl_assert(operation->run);
+	operation->start = start_schedule;
+	if (bcl_call_is_short(team, call)) {
+		operation->run = short_ways[call->operation].run;
+		operation->start = short_ways[call->operation].start;
+	}
+	bcl_assert(operation->run && operation->start);
 	return BCL_OK;
 }
 
@@ -239,14 +329,7 @@ enum bcl_status bcl_persistent_start(struct bcl_persistent *operation,
 		return status;
 	if (!request)
 		return BCL_ERR_ARG;
-	if (!operation->schedule) {
-		*request = NULL;
-		return BCL_OK;
-	}
-	status = rewind_schedule(operation);
-	return status == BCL_OK
-		       ? bcl_schedule_start(operation->schedule, request)
-		       : status;
+	return operation->start(operation, request);
 }
 
 void bcl_persistent_free(struct bcl_persistent *operation)

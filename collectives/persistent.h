@@ -13,8 +13,10 @@
 struct bcl_persistent {
 	struct bcl_team *team; /* NULL: freed */
 	struct bcl_persistent *next, **link;
-	/* The fastest way to run the call to the end. */
+	/* The fastest way to run the call to the end, and to start it. */
 	enum bcl_status (*run)(struct bcl_persistent *operation);
+	enum bcl_status (*start)(struct bcl_persistent *operation,
+				 struct bcl_adi_request **request);
 	/* Arrays of the call are not valid any more. */
 	struct bcl_call call;
 	enum bcl_node_kind node;       /* of an algorithm inside the node */

@@ -389,30 +389,49 @@ enum bcl_status bcl_schedule_run(struct bcl_schedule *schedule)
 	return status;
 }
 
+/* Lock held. */
+static enum bcl_status start_schedule(struct bcl_schedule *schedule,
+				      struct bcl_adi_request **request)
+{
+	struct bcl_team *team = schedule->team;
+	enum bcl_status status = enter_order(schedule);
+
+	if (status != BCL_OK)
+		return status;
+	status = bcl_adi_schedule_start(team->adi, &schedule->engine, request);
+	if (status == BCL_ERR_NOMEM) {
+		leave_node(schedule);
+		release_schedule(&schedule->engine);
+		bcl_team_lose(team, status);
+	}
+	return status;
+}
+
 enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
 				   struct bcl_adi_request **request)
 {
-	struct bcl_team *team = schedule->team;
+	struct bcl_adi *adi = schedule->team->adi;
 	enum bcl_status status;
 
-	bcl_adi_lock(team->adi);
-	status = enter_order(schedule);
-	if (status == BCL_OK) {
-		status = bcl_adi_schedule_start(team->adi, &schedule->engine,
-						request);
-		if (status == BCL_ERR_NOMEM) {
-			leave_node(schedule);
-			release_schedule(&schedule->engine);
-			bcl_team_lose(team, status);
-		}
-	}
-	bcl_adi_unlock(team->adi);
+	bcl_adi_lock(adi);
+	status = start_schedule(schedule, request);
+	bcl_adi_unlock(adi);
 	return status;
 }
 
 void bcl_schedule_keep(struct bcl_schedule *schedule)
 {
 	schedule->kept = true;
+}
+
+enum bcl_status bcl_schedule_resume(struct bcl_schedule *schedule,
+				    const struct bcl_node_op *op,
+				    struct bcl_adi_request **request)
+{
+	bcl_assert(schedule->nsteps == 1 && schedule->nnode == 1);
+	forget_run(schedule);
+	schedule->node[0] = *op;
+	return start_schedule(schedule, request);
 }
 
 enum bcl_status bcl_schedule_rewind(struct bcl_schedule *schedule)

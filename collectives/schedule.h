@@ -140,6 +140,14 @@ enum bcl_status bcl_schedule_start(struct bcl_schedule *schedule,
  */
 void bcl_schedule_keep(struct bcl_schedule *schedule);
 enum bcl_status bcl_schedule_rewind(struct bcl_schedule *schedule);
+/*
+ * In place of rewind() and start(), of a kept schedule that is one operation
+ * inside the node. The operation has begun past the schedule, while the team
+ * had no running schedule, and goes on from there. Lock held.
+ */
+enum bcl_status bcl_schedule_resume(struct bcl_schedule *schedule,
+				    const struct bcl_node_op *op,
+				    struct bcl_adi_request **request);
 void bcl_schedule_give(struct bcl_schedule *schedule);
 
 /* Free the team's idle schedules. */

@@ -494,7 +494,11 @@ struct bcl_persistent;
 
 /* Blocks until the caller's part is done. */
 BCL_API enum bcl_status bcl_persistent_run(struct bcl_persistent *operation);
-/* *request: for bcl_adi_test() and bcl_adi_wait(). */
+/*
+ * *request: for bcl_adi_test() and bcl_adi_wait(); NULL if the operation is
+ * over. This may be so for a short operation inside a node, at the member that
+ * starts last, and somewhat before: start() looks a few times for the others.
+ */
 BCL_API enum bcl_status bcl_persistent_start(struct bcl_persistent *operation,
 					     struct bcl_adi_request **request);
 /* Local. A pending operation goes on, and its request stays valid. */

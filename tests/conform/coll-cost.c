@@ -3,7 +3,7 @@
  * Short collective operations of two ranks of a host, for coll-cost.sh to count
  * instructions. Rank 0 calls each operation from measured(), once rank 1 has
  * done its part, so that rank 0 never waits there.
- * Usage: coll-cost allreduce|barrier plain|persistent N
+ * Usage: coll-cost allreduce|barrier plain|persistent|started N
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static const struct operation {
 };
 
 static const struct operation *chosen;
-static bool persists;
+static const char *form;
 static unsigned rounds;
 
 /* The other member writes in the next phase. */
@@ -58,6 +58,16 @@ static void __attribute__((noinline))
 measured_run(struct bcl_persistent *operation)
 {
 	need_equal(bcl_persistent_run(operation), BCL_OK);
+}
+
+/* All data is there: the operation is over at once. */
+static void __attribute__((noinline))
+measured_start(struct bcl_persistent *operation)
+{
+	struct bcl_adi_request *request;
+
+	need_equal(bcl_persistent_start(operation, &request), BCL_OK);
+	need(!request);
 }
 
 static int rank_of(unsigned rank, void *argument)
@@ -79,10 +89,12 @@ static int rank_of(unsigned rank, void *argument)
 			continue;
 		}
 		await_other(team);
-		if (persists)
+		if (!strcmp(form, "plain"))
+			measured(team);
+		else if (!strcmp(form, "persistent"))
 			measured_run(operation);
 		else
-			measured(team);
+			measured_start(operation);
 	}
 	bcl_persistent_free(operation);
 	bcl_team_free(team);
@@ -97,7 +109,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], operations[i].name))
 			chosen = &operations[i];
 	need(chosen);
-	persists = !strcmp(argv[2], "persistent");
+	form = argv[2];
 	rounds = (unsigned)atoi(argv[3]);
 	return bcl_boot_job_run(2, rank_of, NULL) != 0;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "collectives/persistent.h"
+#include "env/counters.h"
 #include "tests/unit/coll_mock.h"
 #include "tests/unit/unit.h"
 
@@ -159,6 +160,53 @@ static void start_early(struct job *job, struct bcl_team *world)
 START_TEST(pending_is_refused)
 {
 	run_everywhere(start_early, false);
+}
+END_TEST
+
+/* Ranks start one after another. The last rank finds the words of all others,
+ * and needs neither request nor schedule; the others leave theirs to the
+ * engine. */
+static void start_last(struct job *job, struct bcl_team *world)
+{
+	struct bcl_counter_page *counters = bcl_adi_counters(world->adi);
+	struct sum *sum = sum_new(job, world, 1);
+	struct bcl_adi_request *request;
+	unsigned round, turn;
+	bool last;
+
+	for (round = 0; round < 2 * SIZE; round++) {
+		sum_fill(sum, round);
+		for (turn = 0; turn < SIZE; turn++) {
+			pthread_barrier_wait(&job->together);
+			if ((turn + round) % SIZE != world->rank)
+				continue;
+			last = turn == SIZE - 1;
+			expect(job,
+			       bcl_persistent_start(sum->operation, &request) ==
+					       BCL_OK &&
+				       (request == NULL) == last,
+			       "a request unless last", world->rank);
+		}
+		expect(job,
+		       bcl_adi_wait(world->adi, &request, NULL) == BCL_OK &&
+			       sum_is_right(sum, round),
+		       "the sum", world->rank);
+		pthread_barrier_wait(&job->together);
+	}
+	expect(job,
+	       bcl_counter_get(counters, BCL_COUNT_coll_allreduce) ==
+			       2 * SIZE &&
+		       bcl_counter_get(counters, BCL_COUNT_coll_scheduled) ==
+			       2 * SIZE - 2,
+	       "all are counted, twice without a schedule", world->rank);
+	sum_free(sum);
+}
+
+START_TEST(last_is_done_at_once)
+{
+	struct job inside = { .run = start_last };
+
+	run_job(&inside, NULL);
 }
 END_TEST
 
@@ -403,6 +451,7 @@ int main(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, pending_is_refused);
+	tcase_add_test(tests, last_is_done_at_once);
 	tcase_add_test(tests, two_at_a_time);
 	tcase_add_test(tests, freed_while_pending);
 	tcase_add_test(tests, made_by_some_members);
