@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Several threads run collective operations at the same time, each on a
- * communicator of its own, blocking and not, while the first thread sends
- * messages. The ranks' threads start in other orders. Rank 0 prints the
- * operations that teams carried out.
+ * communicator of its own, blocking, not blocking and persistent, while the
+ * first thread sends messages. The ranks' threads start in other orders. Rank 0
+ * prints the operations that teams carried out.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -80,19 +80,32 @@ static void exchange(struct worker *worker, int round)
 		check(in[i] == (i * size + rank) * ROUNDS + round, "alltoall");
 }
 
+static void count(MPI_Request *counted, const int *ones)
+{
+	MPI_Start(counted);
+	MPI_Wait(counted, MPI_STATUS_IGNORE);
+	check(*ones == size, "a persistent allreduce");
+}
+
 static void *work(void *arg)
 {
 	struct worker *worker = arg;
-	int round;
+	int round, one = 1, ones;
+	MPI_Request counted;
 
+	MPI_Allreduce_init(&one, &ones, 1, MPI_INT, MPI_SUM, worker->comm,
+			   MPI_INFO_NULL, &counted);
 	for (round = 0; round < ROUNDS; round++) {
 		int n = round % 10 ? 1 + round : LONG;
 
 		reduce(worker, n, round);
 		broadcast(worker, n, round);
 		exchange(worker, round);
+		ones = 0;
+		count(&counted, &ones);
 		MPI_Barrier(worker->comm);
 	}
+	MPI_Request_free(&counted);
 	return NULL;
 }
 

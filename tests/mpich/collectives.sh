@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Collective operations over teams, of MPICH on ch3:bcl: collectives.c,
-# nonblocking.c, reductions.c and beside.c tell more. Each that there is is used,
+# nonblocking.c, persistent.c, requests.c, reductions.c and beside.c tell more. Each that there is is used,
 # unless one rank is without; also by ranks of which one has several threads.
 set -euo pipefail
 # shellcheck source=tests/mpich/program.sh
 . "${abs_top_srcdir:?}/tests/mpich/program.sh"
-for program in collectives nonblocking reductions beside; do
+for program in collectives nonblocking persistent requests reductions beside; do
 	mpicc -pthread -o "$dir/$program" "$abs_top_srcdir/tests/mpich/$program.c" -lm
 done
 
@@ -27,21 +27,32 @@ check() {
 all='ours: barrier broadcast reduce allreduce gather scatter allgather'
 all+=' alltoall alltoallv reduce_scatter scan exscan'
 all+=' gatherv scatterv allgatherv reduce_scatterv'
-for program in collectives nonblocking; do
+for program in collectives nonblocking persistent; do
 	# neighbours exchange
-	[[ $program == collectives ]] || all+=' exchange'
+	[[ $program != nonblocking ]] || all+=' exchange'
 	for ranks in 2 3 5; do
 		check "$program, $ranks ranks" "$all" -n $ranks "$dir/$program"
 	done
 	check "$program, virtual nodes" "$all" \
 		-n 2 -env BCL_NODE a "$dir/$program" : \
 		-n 3 -env BCL_NODE b "$dir/$program"
-	check "$program, one without" 'ours:' -n 2 "$dir/$program" : \
+	# MPICH's own persistent operations pack their data once
+	[[ $program == persistent ]] ||
+		check "$program, one without" 'ours:' -n 2 "$dir/$program" : \
 		-n 1 -env MPIR_CVAR_CH3_BCL_COLLECTIVES 0 "$dir/$program"
 	check "$program, threads" "$all" -n 2 "$dir/$program" : \
 		-n 1 -env MPIR_CVAR_DEFAULT_THREAD_LEVEL MPI_THREAD_MULTIPLE \
 		"$dir/$program"
 done
+
+requests='ours: barrier allreduce'
+for ranks in 2 3; do
+	check "requests, $ranks ranks" "$requests" -n $ranks "$dir/requests"
+done
+check 'requests, virtual nodes' "$requests" -n 1 -env BCL_NODE a "$dir/requests" : \
+	-n 2 -env BCL_NODE b "$dir/requests"
+check 'requests, threads' "$requests" -n 2 \
+	-env MPIR_CVAR_DEFAULT_THREAD_LEVEL MPI_THREAD_MULTIPLE "$dir/requests"
 
 beside='ours: barrier broadcast allreduce alltoall'
 check 'threads' "$beside" -n 3 "$dir/beside"

@@ -19,6 +19,7 @@ EXTRA_DIST += %D%/run %D%/program.sh $(mpich_tests) $(mpich_long) $(mpich_nodes)
 	%D%/abi.c %D%/abi.f90 %D%/beside.c %D%/blocked.c %D%/busy.c %D%/cancel.c %D%/collectives.c \
 	%D%/copies.c %D%/counter.h %D%/direct.c %D%/jobs.c %D%/long.c %D%/loss.c \
 	%D%/nonblocking.c \
-	%D%/order.c %D%/packets.c %D%/pingpong.c %D%/placement.c %D%/reductions.c %D%/revoke.c %D%/settings.c %D%/short.c \
+	%D%/order.c %D%/packets.c %D%/persistent.c %D%/pingpong.c %D%/placement.c \
+	%D%/reductions.c %D%/requests.c %D%/revoke.c %D%/settings.c %D%/short.c \
 	%D%/windows.c
 dist_check_SCRIPTS += $(mpich_scripts) %D%/guests.sh

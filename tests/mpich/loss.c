@@ -23,6 +23,8 @@ enum {
 
 static int rank, size, dead;
 static MPI_Comm living, ring;
+static MPI_Request counted, counted_later; /* persistent reductions */
+static int ones;
 static char out[LONG], in[LONG];
 
 static void need(int condition, const char *what)
@@ -59,6 +61,14 @@ static void check_text(int error)
 	need(!strncmp(text, "Process failed", 14), text);
 }
 
+static void init_count(MPI_Request *request)
+{
+	static int one = 1;
+
+	MPI_Allreduce_init(&one, &ones, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+			   MPI_INFO_NULL, request);
+}
+
 static int status_of(MPI_Request *request)
 {
 	MPI_Status status;
@@ -93,11 +103,17 @@ static void fail_together(void)
 	int one = 1, sum, other, error;
 	MPI_Request request;
 
+	MPI_Start(&counted);
 	error = MPI_Iallreduce(&one, &other, 1, MPI_INT, MPI_SUM,
 			       MPI_COMM_WORLD, &request);
 	need(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD),
 	     "a reduction goes without the dead");
 	check_text(error ? error : status_of(&request));
+	check_text(status_of(&counted));
+	error = MPI_Start(&counted_later);
+	check_text(error ? error : status_of(&counted_later));
+	MPI_Request_free(&counted);
+	MPI_Request_free(&counted_later);
 	check_text(MPI_Barrier(MPI_COMM_WORLD));
 	need(MPI_Bcast(&one, 1, MPI_INT, dead, MPI_COMM_WORLD),
 	     "the dead has broadcast something");
@@ -169,6 +185,8 @@ int main(int argc, char **argv)
 	dead = size - 1;
 	MPI_Comm_split(MPI_COMM_WORLD, rank == dead, rank, &living);
 	MPI_Cart_create(MPI_COMM_WORLD, 1, &size, (int[]){ 1 }, 0, &ring);
+	init_count(&counted);
+	init_count(&counted_later);
 	MPI_Issend(out, 4, MPI_BYTE, rank == dead ? 0 : dead, 4, MPI_COMM_WORLD,
 		   &unmatched);
 	MPI_Barrier(MPI_COMM_WORLD);

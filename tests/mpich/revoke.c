@@ -2,9 +2,9 @@
 /*
  * The last rank revokes a communicator. Meanwhile each of the remaining ranks
  * waits in an operation on the communicator (`revoke barrier`, `bcast`,
- * `recv`, `ibarrier`, `ibcast`), and the last rank never joins. The operation
- * fails, and so does each later operation on the communicator. Communicators of
- * two ranks go on.
+ * `recv`, `ibarrier`, `ibcast`, `persistent`), and the last rank never joins.
+ * The operation fails, and so does each later operation on the communicator.
+ * Communicators of two ranks go on.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -18,6 +18,7 @@ enum {
 
 static char buffer[LONG];
 static int rank, size;
+static MPI_Request persistent; /* a barrier */
 
 static void need(int condition, const char *what)
 {
@@ -53,6 +54,8 @@ static int wait_in(const char *what, MPI_Comm comm)
 
 	if (!strcmp(what, "ibarrier"))
 		return wait_for(MPI_Ibarrier(comm, &request), &request);
+	if (!strcmp(what, "persistent"))
+		return wait_for(MPI_Start(&persistent), &persistent);
 	if (!strcmp(what, "ibcast"))
 		return wait_for(MPI_Ibcast(buffer, LONG, MPI_CHAR, size - 1,
 					   comm, &request),
@@ -91,6 +94,8 @@ static void be_refused(MPI_Comm comm)
 	need(is_revoked(wait_for(MPI_Ibarrier(comm, &request), &request)),
 	     "a later barrier that does not block");
 	need(is_revoked(MPI_Barrier(comm)), "a later barrier");
+	need(is_revoked(wait_for(MPI_Start(&persistent), &persistent)),
+	     "a later persistent barrier");
 	need(is_revoked(MPI_Bcast(buffer, LONG, MPI_CHAR, 0, comm)),
 	     "a later broadcast");
 	need(is_revoked(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm)),
@@ -120,11 +125,13 @@ int main(int argc, char **argv)
 	need(argc == 2, "what is to be waited for?");
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
 	MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
+	MPI_Barrier_init(comm, MPI_INFO_NULL, &persistent);
 	MPI_Barrier(comm);
 	MPI_Barrier(pair);
 
 	be_revoked(argv[1], comm);
 	be_refused(comm);
+	MPI_Request_free(&persistent);
 	go_on(pair);
 	printf("revoke: rank %d goes on\n", rank);
 	fflush(stdout);

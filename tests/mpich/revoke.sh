@@ -17,7 +17,7 @@ check() {
 	fi
 }
 
-for what in barrier bcast recv ibarrier ibcast; do
+for what in barrier bcast recv ibarrier ibcast persistent; do
 	check $what 4 -n 4 "$dir/revoke" $what
 	check "$what on virtual nodes" 4 \
 		-n 2 -env BCL_NODE a "$dir/revoke" $what : \

@@ -9,6 +9,7 @@ AM_CPPFLAGS += -I$(top_srcdir)/src/mpid/ch3/channels/bcl/include
 noinst_HEADERS += \
 	src/mpid/ch3/channels/bcl/include/bcl_ch3_coll.h \
 	src/mpid/ch3/channels/bcl/include/bcl_ch3_icoll.h \
+	src/mpid/ch3/channels/bcl/include/bcl_ch3_persistent.h \
 	src/mpid/ch3/channels/bcl/include/mpidi_ch3_impl.h \
 	src/mpid/ch3/channels/bcl/include/mpidi_ch3_post.h \
 	src/mpid/ch3/channels/bcl/include/mpidi_ch3_pre.h \
@@ -23,11 +24,14 @@ mpi_core_sources += \
 	src/mpid/ch3/channels/bcl/src/data.c \
 	src/mpid/ch3/channels/bcl/src/direct.c \
 	src/mpid/ch3/channels/bcl/src/exchange.c \
+	src/mpid/ch3/channels/bcl/src/inits.c \
+	src/mpid/ch3/channels/bcl/src/lease.c \
 	src/mpid/ch3/channels/bcl/src/link.c \
 	src/mpid/ch3/channels/bcl/src/neighbours.c \
 	src/mpid/ch3/channels/bcl/src/node.c \
 	src/mpid/ch3/channels/bcl/src/nonblocking.c \
 	src/mpid/ch3/channels/bcl/src/pending.c \
+	src/mpid/ch3/channels/bcl/src/persistent.c \
 	src/mpid/ch3/channels/bcl/src/port.c \
 	src/mpid/ch3/channels/bcl/src/progress.c \
 	src/mpid/ch3/channels/bcl/src/receive.c \

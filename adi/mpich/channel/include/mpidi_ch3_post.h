@@ -129,5 +129,6 @@ int bcl_ch3_recv(void *buffer, MPI_Aint count, MPI_Datatype type, int rank,
 
 #include "bcl_ch3_coll.h"
 #include "bcl_ch3_icoll.h"
+#include "bcl_ch3_persistent.h"
 
 #endif

@@ -4,12 +4,39 @@
  * and blocks.c describe a rank's buffers as bytes, exchange.c prepares both
  * buffers of an operation, and reduction.c gives the library an operator of
  * MPI. collective.c runs the blocking operations. nonblocking.c and
- * neighbours.c start the others, which pending.c completes.
+ * neighbours.c start the others, which pending.c completes. inits.c and
+ * neighbours.c make persistent operations, which persistent.c starts and frees;
+ * lease.c has their teams.
  */
 #ifndef BCL_CH3_COLLECTIVE_H
 #define BCL_CH3_COLLECTIVE_H
 
 #include "channel.h"
+
+/* ---- parameters of MPI's functions that exchange blocks ---- */
+
+#define BCL_CH3_BLOCKS                                                 \
+	const void *send, MPI_Aint send_count, MPI_Datatype send_type, \
+		void *receive, MPI_Aint receive_count,                 \
+		MPI_Datatype receive_type
+#define BCL_CH3_BLOCK_TO_BLOCKS                                        \
+	const void *send, MPI_Aint send_count, MPI_Datatype send_type, \
+		void *receive, const MPI_Aint *receive_counts,         \
+		const MPI_Aint *receive_displacements,                 \
+		MPI_Datatype receive_type
+#define BCL_CH3_BLOCKS_TO_BLOCKS                                            \
+	const void *send, const MPI_Aint *send_counts,                      \
+		const MPI_Aint *send_displacements, MPI_Datatype send_type, \
+		void *receive, const MPI_Aint *receive_counts,              \
+		const MPI_Aint *receive_displacements,                      \
+		MPI_Datatype receive_type
+#define BCL_CH3_TYPES_TO_TYPES                                 \
+	const void *send, const MPI_Aint *send_counts,         \
+		const MPI_Aint *send_displacements,            \
+		const MPI_Datatype *send_types, void *receive, \
+		const MPI_Aint *receive_counts,                \
+		const MPI_Aint *receive_displacements,         \
+		const MPI_Datatype *receive_types
 
 /* ---- data.c: elements of the program as contiguous bytes ---- */
 
@@ -144,6 +171,15 @@ int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
  * bcl_ch3_exchange_finish() is due, also after an error. */
 int bcl_ch3_exchange_count(struct bcl_ch3_exchange *exchange,
 			   const MPI_Aint *counts, const MPIR_Comm *comm);
+/*
+ * For an operation that runs many times.
+ *  pack()  packs once more what is sent
+ *  unpack()  unpacks what was received, unless `mpi_errno` is an error; returns
+ * the first error
+ */
+int bcl_ch3_exchange_pack(struct bcl_ch3_exchange *exchange);
+int bcl_ch3_exchange_unpack(const struct bcl_ch3_exchange *exchange,
+			    int mpi_errno);
 /* The operation is over, or was not started: unpacks what was received unless
  * `mpi_errno` is an error, and frees all copies. Returns the first error. */
 int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange, int mpi_errno);
@@ -184,6 +220,27 @@ void bcl_ch3_wanted_close(void);
 /* Combines the values of all processes of a communicator by MPICH's own
  * operation. Collective. Returns false after an error. */
 int bcl_ch3_combine(MPIR_Comm *comm, int *value, MPI_Op op);
+/* The same for true and false: true if `yes` is true at all. Collective. */
+int bcl_ch3_all_agree(MPIR_Comm *comm, int yes);
+
+/* Returns true if there may be a team of the communicator's group: the same at
+ * all its processes. */
+int bcl_ch3_may_have_team(const MPIR_Comm *comm);
+/* The ranks of a communicator's processes in the job; the caller frees them. */
+unsigned *bcl_ch3_ranks(const MPIR_Comm *comm);
+/* The team of the job, or NULL. */
+struct bcl_team *bcl_ch3_world(void);
+
+/* The number in a context id. MPICH gives no two communicators of a process the
+ * same number at a time. */
+static inline unsigned bcl_ch3_number(MPIR_Context_id_t id)
+{
+	return MPIR_CONTEXT_READ_FIELD(PREFIX, id);
+}
+
+enum {
+	BCL_CH3_OWN_IDS = 2047, /* ids of bcl_team_derive() */
+};
 
 /* For operations that do not block (bcl_ch3_icoll.h). */
 struct bcl_ch3_own {
@@ -222,6 +279,13 @@ struct bcl_ch3_pending {
 	/* of a reduction: `length` counts elements */
 	struct bcl_ch3_reduction room;
 	const struct bcl_reduction *reduction;
+
+	/* of a persistent operation (persistent.c), which stays when a run is
+	 * over, with its `request` */
+	struct bcl_persistent *operation; /* NULL: not persistent */
+	int copies;			  /* data is packed, or unpacked */
+	int running;
+	int freed; /* by the program, in the middle of a run */
 };
 
 /* A zeroed operation of a communicator that has a team of its own. NULL: no
@@ -233,6 +297,14 @@ bcl_ch3_pending_new(MPIR_Comm *comm,
  * error is returned, and nothing starts. `pending` NULL: no memory. */
 int bcl_ch3_pending_submit(struct bcl_ch3_pending *pending, int mpi_errno,
 			   MPIR_Request **request);
+/* Starts a run of a persistent operation. The result tells when the run is
+ * over, and tells an error, also of starting: the operation's request, or one
+ * of MPICH's that is always complete. */
+MPIR_Request *bcl_ch3_pending_restart(struct bcl_ch3_pending *pending);
+/* The program may free the type and the operator that the operation needs from
+ * now on. release(): the operation does not need them any more. */
+void bcl_ch3_pending_hold(struct bcl_ch3_pending *pending);
+void bcl_ch3_pending_release(struct bcl_ch3_pending *pending);
 /* Waits until an operation is over. Returns its error. `mpi_errno`: of starting
  * it; after an error there is no request. */
 int bcl_ch3_await(int mpi_errno, MPIR_Request **request);
@@ -247,5 +319,35 @@ int bcl_ch3_await(int mpi_errno, MPIR_Request **request);
 int bcl_ch3_pending_enter(const MPIR_Comm *comm, int refused);
 int bcl_ch3_pending_leave(MPIR_Comm *comm, enum bcl_status status,
 			  struct bcl_adi_request *call);
+
+/* ---- persistent.c: operations that run many times ---- */
+
+/* A zeroed operation with a team of its own, if all ranks make this operation
+ * over teams. `suits`: of the arguments, alike at all ranks. NULL: the
+ * operation is MPICH's, at all ranks. Collective. */
+struct bcl_ch3_pending *bcl_ch3_persistent_new(MPIR_Comm *comm,
+					       enum bcl_ch3_operation operation,
+					       int suits);
+/* Makes the library's operation of a prepared one, with make(), and the
+ * program's request. `mpi_errno`: of preparing. After an error there is no
+ * operation. */
+int bcl_ch3_persistent_make(
+	struct bcl_ch3_pending *pending,
+	enum bcl_status (*make)(struct bcl_ch3_pending *pending), int mpi_errno,
+	MPIR_Request **request);
+/* MPICH's operation was made, with this error. */
+int bcl_ch3_persistent_stock(int mpi_errno, MPIR_Request *const *request);
+/* A run is over. */
+void bcl_ch3_persistent_over(struct bcl_ch3_pending *pending);
+
+/* ---- lease.c: teams for persistent operations ---- */
+
+/* Lends a team that nobody else uses, so that ranks may start operations in
+ * different orders. NULL: there is none, at all ranks. Collective. */
+struct bcl_ch3_own *bcl_ch3_lease(MPIR_Comm *comm);
+/* The rank does not use the team any more. */
+void bcl_ch3_lease_end(struct bcl_ch3_own *own);
+/* All processes are here. */
+void bcl_ch3_leases_close(void);
 
 #endif

@@ -207,12 +207,31 @@ int bcl_ch3_exchange_count(struct bcl_ch3_exchange *exchange,
 	return MPI_SUCCESS;
 }
 
-int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange, int mpi_errno)
+int bcl_ch3_exchange_pack(struct bcl_ch3_exchange *exchange)
+{
+	int in_place = exchange->out.bytes == BCL_IN_PLACE ||
+		       exchange->outs.bytes == BCL_IN_PLACE;
+	int mpi_errno =
+		bcl_ch3_data_pack(in_place ? &exchange->in : &exchange->out);
+
+	return mpi_errno ? mpi_errno
+			 : bcl_ch3_blocks_pack(in_place ? &exchange->ins
+							: &exchange->outs);
+}
+
+int bcl_ch3_exchange_unpack(const struct bcl_ch3_exchange *exchange,
+			    int mpi_errno)
 {
 	if (!mpi_errno)
 		mpi_errno = bcl_ch3_data_unpack(&exchange->in);
 	if (!mpi_errno)
 		mpi_errno = bcl_ch3_blocks_unpack(&exchange->ins);
+	return mpi_errno;
+}
+
+int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange, int mpi_errno)
+{
+	mpi_errno = bcl_ch3_exchange_unpack(exchange, mpi_errno);
 	bcl_ch3_data_free(&exchange->out);
 	bcl_ch3_data_free(&exchange->in);
 	bcl_ch3_blocks_free(&exchange->outs);

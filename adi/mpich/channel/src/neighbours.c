@@ -146,25 +146,20 @@ static enum bcl_status start_exchange(struct bcl_ch3_pending *pending)
 			     &exchange->from, &pending->call);
 }
 
-static int submit(MPIR_Comm *comm, const struct side *out,
-		  const struct side *in, MPIR_Request **request)
+static enum bcl_status make_exchange(struct bcl_ch3_pending *pending)
 {
-	struct bcl_ch3_pending *pending =
-		bcl_ch3_pending_new(comm, start_exchange);
-	int mpi_errno = MPI_SUCCESS;
+	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	if (pending)
-		mpi_errno = prepare(&pending->exchange, comm, out, in);
-	return bcl_ch3_pending_submit(pending, mpi_errno, request);
+	return bcl_exchange_init(pending->own->team, exchange->outs.bytes,
+				 &exchange->to, exchange->ins.bytes,
+				 &exchange->from, &pending->operation);
 }
 
 /* ---- operations ------------------------------------------------------------
  */
 
-int MPID_Ineighbor_allgather(const void *send, MPI_Aint send_count,
-			     MPI_Datatype send_type, void *receive,
-			     MPI_Aint receive_count, MPI_Datatype receive_type,
-			     MPIR_Comm *comm, MPIR_Request **request)
+static int prepare_allgather(struct bcl_ch3_exchange *exchange, BCL_CH3_BLOCKS,
+			     MPIR_Comm *comm)
 {
 	const struct side out = { .buffer = send,
 				  .count = send_count,
@@ -174,19 +169,11 @@ int MPID_Ineighbor_allgather(const void *send, MPI_Aint send_count,
 				 .step = receive_count,
 				 .type = receive_type };
 
-	if (!bcl_ch3_own(comm, BCL_CH3_NEIGHBOR_ALLGATHER))
-		return bcl_ch3_stock_ineighbor_allgather(
-			send, send_count, send_type, receive, receive_count,
-			receive_type, comm, request);
-	return submit(comm, &out, &in, request);
+	return prepare(exchange, comm, &out, &in);
 }
 
-int MPID_Ineighbor_allgatherv(const void *send, MPI_Aint send_count,
-			      MPI_Datatype send_type, void *receive,
-			      const MPI_Aint *receive_counts,
-			      const MPI_Aint *receive_displacements,
-			      MPI_Datatype receive_type, MPIR_Comm *comm,
-			      MPIR_Request **request)
+static int prepare_allgatherv(struct bcl_ch3_exchange *exchange,
+			      BCL_CH3_BLOCK_TO_BLOCKS, MPIR_Comm *comm)
 {
 	const struct side out = { .buffer = send,
 				  .count = send_count,
@@ -196,17 +183,11 @@ int MPID_Ineighbor_allgatherv(const void *send, MPI_Aint send_count,
 				 .displacements = receive_displacements,
 				 .type = receive_type };
 
-	if (!bcl_ch3_own(comm, BCL_CH3_NEIGHBOR_ALLGATHERV))
-		return bcl_ch3_stock_ineighbor_allgatherv(
-			send, send_count, send_type, receive, receive_counts,
-			receive_displacements, receive_type, comm, request);
-	return submit(comm, &out, &in, request);
+	return prepare(exchange, comm, &out, &in);
 }
 
-int MPID_Ineighbor_alltoall(const void *send, MPI_Aint send_count,
-			    MPI_Datatype send_type, void *receive,
-			    MPI_Aint receive_count, MPI_Datatype receive_type,
-			    MPIR_Comm *comm, MPIR_Request **request)
+static int prepare_alltoall(struct bcl_ch3_exchange *exchange, BCL_CH3_BLOCKS,
+			    MPIR_Comm *comm)
 {
 	const struct side out = { .buffer = send,
 				  .count = send_count,
@@ -218,20 +199,11 @@ int MPID_Ineighbor_alltoall(const void *send, MPI_Aint send_count,
 				 .type = receive_type,
 				 .backwards = TRUE };
 
-	if (!bcl_ch3_own(comm, BCL_CH3_NEIGHBOR_ALLTOALL))
-		return bcl_ch3_stock_ineighbor_alltoall(
-			send, send_count, send_type, receive, receive_count,
-			receive_type, comm, request);
-	return submit(comm, &out, &in, request);
+	return prepare(exchange, comm, &out, &in);
 }
 
-int MPID_Ineighbor_alltoallv(const void *send, const MPI_Aint *send_counts,
-			     const MPI_Aint *send_displacements,
-			     MPI_Datatype send_type, void *receive,
-			     const MPI_Aint *receive_counts,
-			     const MPI_Aint *receive_displacements,
-			     MPI_Datatype receive_type, MPIR_Comm *comm,
-			     MPIR_Request **request)
+static int prepare_alltoallv(struct bcl_ch3_exchange *exchange,
+			     BCL_CH3_BLOCKS_TO_BLOCKS, MPIR_Comm *comm)
 {
 	const struct side out = { .buffer = send,
 				  .counts = send_counts,
@@ -242,21 +214,11 @@ int MPID_Ineighbor_alltoallv(const void *send, const MPI_Aint *send_counts,
 				 .displacements = receive_displacements,
 				 .type = receive_type };
 
-	if (!bcl_ch3_own(comm, BCL_CH3_NEIGHBOR_ALLTOALLV))
-		return bcl_ch3_stock_ineighbor_alltoallv(
-			send, send_counts, send_displacements, send_type,
-			receive, receive_counts, receive_displacements,
-			receive_type, comm, request);
-	return submit(comm, &out, &in, request);
+	return prepare(exchange, comm, &out, &in);
 }
 
-int MPID_Ineighbor_alltoallw(const void *send, const MPI_Aint *send_counts,
-			     const MPI_Aint *send_displacements,
-			     const MPI_Datatype *send_types, void *receive,
-			     const MPI_Aint *receive_counts,
-			     const MPI_Aint *receive_displacements,
-			     const MPI_Datatype *receive_types, MPIR_Comm *comm,
-			     MPIR_Request **request)
+static int prepare_alltoallw(struct bcl_ch3_exchange *exchange,
+			     BCL_CH3_TYPES_TO_TYPES, MPIR_Comm *comm)
 {
 	const struct side out = { .buffer = send,
 				  .counts = send_counts,
@@ -267,61 +229,67 @@ int MPID_Ineighbor_alltoallw(const void *send, const MPI_Aint *send_counts,
 				 .displacements = receive_displacements,
 				 .types = receive_types };
 
-	if (!bcl_ch3_own(comm, BCL_CH3_NEIGHBOR_ALLTOALLW))
-		return bcl_ch3_stock_ineighbor_alltoallw(
-			send, send_counts, send_displacements, send_types,
-			receive, receive_counts, receive_displacements,
-			receive_types, comm, request);
-	return submit(comm, &out, &in, request);
+	return prepare(exchange, comm, &out, &in);
 }
 
-/* ---- operations that block -------------------------------------------------
- */
-
-/* MPICH's own would start the operation, too, but not look at its error. */
-#define BLOCKING(NAME, name, parameters, ...)                              \
-	int MPID_Neighbor_##name parameters                                \
-	{                                                                  \
-		MPIR_Request *request = NULL;                              \
-                                                                           \
-		if (!bcl_ch3_own(comm, BCL_CH3_NEIGHBOR_##NAME))           \
-			return bcl_ch3_stock_neighbor_##name(__VA_ARGS__); \
-		return bcl_ch3_await(                                      \
-			MPID_Ineighbor_##name(__VA_ARGS__, &request),      \
-			&request);                                         \
+/* The three forms of an operation. MPICH's own blocking one would start the
+ * operation, too, but not look at its error. */
+#define FORMS(NAME, name, parameters, ...)                                     \
+	int MPID_Ineighbor_##name(parameters, MPIR_Comm *comm,                 \
+				  MPIR_Request **request)                      \
+	{                                                                      \
+		struct bcl_ch3_pending *pending;                               \
+		int mpi_errno = MPI_SUCCESS;                                   \
+                                                                               \
+		if (!bcl_ch3_own(comm, BCL_CH3_NEIGHBOR_##NAME))               \
+			return bcl_ch3_stock_ineighbor_##name(__VA_ARGS__,     \
+							      comm, request);  \
+		pending = bcl_ch3_pending_new(comm, start_exchange);           \
+		if (pending)                                                   \
+			mpi_errno = prepare_##name(&pending->exchange,         \
+						   __VA_ARGS__, comm);         \
+		return bcl_ch3_pending_submit(pending, mpi_errno, request);    \
+	}                                                                      \
+                                                                               \
+	int MPID_Neighbor_##name(parameters, MPIR_Comm *comm)                  \
+	{                                                                      \
+		MPIR_Request *request = NULL;                                  \
+                                                                               \
+		if (!bcl_ch3_own(comm, BCL_CH3_NEIGHBOR_##NAME))               \
+			return bcl_ch3_stock_neighbor_##name(__VA_ARGS__,      \
+							     comm);            \
+		return bcl_ch3_await(                                          \
+			MPID_Ineighbor_##name(__VA_ARGS__, comm, &request),    \
+			&request);                                             \
+	}                                                                      \
+                                                                               \
+	int bcl_ch3_neighbor_##name##_init(parameters, MPIR_Comm *comm,        \
+					   MPIR_Info *info,                    \
+					   MPIR_Request **request)             \
+	{                                                                      \
+		struct bcl_ch3_pending *pending = bcl_ch3_persistent_new(      \
+			comm, BCL_CH3_NEIGHBOR_##NAME, TRUE);                  \
+                                                                               \
+		if (!pending)                                                  \
+			return bcl_ch3_persistent_stock(                       \
+				MPID_Neighbor_##name##_init(__VA_ARGS__, comm, \
+							    info, request),    \
+				request);                                      \
+		return bcl_ch3_persistent_make(                                \
+			pending, make_exchange,                                \
+			prepare_##name(&pending->exchange, __VA_ARGS__, comm), \
+			request);                                              \
 	}
-BLOCKING(ALLGATHER, allgather,
-	 (const void *send, MPI_Aint send_count, MPI_Datatype send_type,
-	  void *receive, MPI_Aint receive_count, MPI_Datatype receive_type,
-	  MPIR_Comm *comm),
-	 send, send_count, send_type, receive, receive_count, receive_type,
-	 comm)
-BLOCKING(ALLGATHERV, allgatherv,
-	 (const void *send, MPI_Aint send_count, MPI_Datatype send_type,
-	  void *receive, const MPI_Aint *receive_counts,
-	  const MPI_Aint *receive_displacements, MPI_Datatype receive_type,
-	  MPIR_Comm *comm),
-	 send, send_count, send_type, receive, receive_counts,
-	 receive_displacements, receive_type, comm)
-BLOCKING(ALLTOALL, alltoall,
-	 (const void *send, MPI_Aint send_count, MPI_Datatype send_type,
-	  void *receive, MPI_Aint receive_count, MPI_Datatype receive_type,
-	  MPIR_Comm *comm),
-	 send, send_count, send_type, receive, receive_count, receive_type,
-	 comm)
-BLOCKING(ALLTOALLV, alltoallv,
-	 (const void *send, const MPI_Aint *send_counts,
-	  const MPI_Aint *send_displacements, MPI_Datatype send_type,
-	  void *receive, const MPI_Aint *receive_counts,
-	  const MPI_Aint *receive_displacements, MPI_Datatype receive_type,
-	  MPIR_Comm *comm),
-	 send, send_counts, send_displacements, send_type, receive,
-	 receive_counts, receive_displacements, receive_type, comm)
-BLOCKING(ALLTOALLW, alltoallw,
-	 (const void *send, const MPI_Aint *send_counts,
-	  const MPI_Aint *send_displacements, const MPI_Datatype *send_types,
-	  void *receive, const MPI_Aint *receive_counts,
-	  const MPI_Aint *receive_displacements,
-	  const MPI_Datatype *receive_types, MPIR_Comm *comm),
-	 send, send_counts, send_displacements, send_types, receive,
-	 receive_counts, receive_displacements, receive_types, comm)
+
+FORMS(ALLGATHER, allgather, BCL_CH3_BLOCKS, send, send_count, send_type,
+      receive, receive_count, receive_type)
+FORMS(ALLGATHERV, allgatherv, BCL_CH3_BLOCK_TO_BLOCKS, send, send_count,
+      send_type, receive, receive_counts, receive_displacements, receive_type)
+FORMS(ALLTOALL, alltoall, BCL_CH3_BLOCKS, send, send_count, send_type, receive,
+      receive_count, receive_type)
+FORMS(ALLTOALLV, alltoallv, BCL_CH3_BLOCKS_TO_BLOCKS, send, send_counts,
+      send_displacements, send_type, receive, receive_counts,
+      receive_displacements, receive_type)
+FORMS(ALLTOALLW, alltoallw, BCL_CH3_TYPES_TO_TYPES, send, send_counts,
+      send_displacements, send_types, receive, receive_counts,
+      receive_displacements, receive_types)

@@ -33,9 +33,7 @@ bcl_ch3_pending_new(MPIR_Comm *comm,
 	return pending;
 }
 
-/* The program may free the type and the operator that the operation still
- * needs. */
-static void hold_handles(struct bcl_ch3_pending *pending)
+void bcl_ch3_pending_hold(struct bcl_ch3_pending *pending)
 {
 	struct bcl_ch3_exchange *exchange = &pending->exchange;
 
@@ -52,7 +50,7 @@ static void hold_handles(struct bcl_ch3_pending *pending)
 		MPIR_Datatype_add_ref_if_not_builtin(pending->type);
 }
 
-static void release_handles(struct bcl_ch3_pending *pending)
+void bcl_ch3_pending_release(struct bcl_ch3_pending *pending)
 {
 	if (pending->op != MPI_OP_NULL)
 		MPIR_Op_release_if_not_builtin(pending->op);
@@ -70,35 +68,53 @@ static void keep_lost(struct bcl_ch3_own *own)
 	MPIR_Comm_add_ref(own->comm);
 }
 
-/* Ends an operation. Returns its error. */
+/* Ends an operation, or a run of one that is persistent. Returns its error. */
 static int end(struct bcl_ch3_pending *pending, int mpi_errno)
 {
+	if (pending->operation)
+		return pending->copies ? bcl_ch3_exchange_unpack(
+						 &pending->exchange, mpi_errno)
+				       : mpi_errno;
 	mpi_errno = bcl_ch3_exchange_finish(&pending->exchange, mpi_errno);
-	release_handles(pending);
+	bcl_ch3_pending_release(pending);
 	MPL_free(pending);
 	return mpi_errno;
 }
 
+/* The progress engine looks at the operation from now on. */
 static void append(struct bcl_ch3_pending *pending)
+{
+	if (!pending->started) {
+		pending->own->waiting++;
+		nwaiting++;
+	}
+	pending->next = NULL;
+	*last = pending;
+	last = &pending->next;
+}
+
+static void append_new(struct bcl_ch3_pending *pending)
 {
 	pending->request = MPIR_Request_create(MPIR_REQUEST_KIND__COLL);
 	MPIR_Assert(pending->request); /* all members count on this rank */
 	MPIR_Request_add_ref(pending->request);
 	pending->request->comm = pending->comm;
 	MPIR_Comm_add_ref(pending->comm);
-	hold_handles(pending);
-	*last = pending;
-	last = &pending->next;
+	bcl_ch3_pending_hold(pending);
+	append(pending);
 }
 
 static void complete(struct bcl_ch3_pending *pending, enum bcl_status status)
 {
 	MPIR_Request *request = pending->request;
+	int persistent = pending->operation != NULL;
 
 	if (status)
 		keep_lost(pending->own);
 	request->status.MPI_ERROR = end(pending, bcl_ch3_result(status));
 	MPID_Request_complete(request);
+	if (persistent)
+		bcl_ch3_persistent_over(pending);
 }
 
 /* Starts an operation, unless it has to wait. */
@@ -137,13 +153,54 @@ int bcl_ch3_pending_submit(struct bcl_ch3_pending *pending, int mpi_errno,
 			MPIR_Request_create_complete(MPIR_REQUEST_KIND__COLL);
 		return end(pending, MPI_SUCCESS);
 	}
-	if (!pending->started) {
-		pending->own->waiting++;
-		nwaiting++;
-	}
-	append(pending);
+	append_new(pending);
 	*request = pending->request;
 	return MPI_SUCCESS;
+}
+
+/* Returns the status of a run that is over at once, or AGAIN. */
+static enum bcl_status start_run(struct bcl_ch3_pending *pending)
+{
+	enum bcl_status status;
+
+	pending->call = NULL;
+	status = bcl_persistent_start(pending->operation, &pending->call);
+	pending->started = status != BCL_ERR_AGAIN;
+	if (!status && pending->call)
+		status = bcl_adi_done(bcl_ch3_adi, pending->call)
+				 ? bcl_adi_test(bcl_ch3_adi, &pending->call,
+						NULL)
+				 : BCL_ERR_AGAIN;
+	if (status && status != BCL_ERR_AGAIN)
+		keep_lost(pending->own);
+	return status;
+}
+
+MPIR_Request *bcl_ch3_pending_restart(struct bcl_ch3_pending *pending)
+{
+	MPIR_Request *request = pending->request;
+	enum bcl_status status = BCL_ERR_CANCELLED;
+	int mpi_errno = MPI_SUCCESS;
+
+	if (pending->copies)
+		mpi_errno = bcl_ch3_exchange_pack(&pending->exchange);
+	if (!mpi_errno && !pending->comm->revoked)
+		status = start_run(pending);
+	if (status == BCL_OK && !pending->copies)
+		return MPIR_Request_create_complete(MPIR_REQUEST_KIND__COLL);
+	MPIR_Request_add_ref(request); /* the program's */
+	if (status == BCL_ERR_AGAIN) {
+		MPIR_Request_add_ref(request); /* until it is complete */
+		MPIR_cc_set(&request->cc, 1);
+		pending->running = TRUE;
+		append(pending);
+		return request;
+	}
+	if (!mpi_errno)
+		mpi_errno = end(pending, bcl_ch3_result(status));
+	request->status.MPI_ERROR = mpi_errno;
+	MPIR_cc_set(&request->cc, 0);
+	return request;
 }
 
 /* The operation uses memory of the caller until its end, also after an error of
@@ -206,7 +263,7 @@ int bcl_ch3_pending_leave(MPIR_Comm *comm, enum bcl_status status,
 	MPIR_Assert(pending); /* the operation uses memory of the caller */
 	pending->started = TRUE;
 	pending->call = call;
-	append(pending);
+	append_new(pending);
 	request = pending->request;
 	return bcl_ch3_await(MPI_SUCCESS, &request);
 }

@@ -20,7 +20,6 @@
 
 enum {
 	TEAMS_MAX = 64, /* teams per process; further groups have none */
-	OWN_IDS = 2047, /* ids of bcl_team_derive() */
 };
 
 /* A group that has a team. */
@@ -28,7 +27,7 @@ struct group {
 	struct group *next;
 	struct bcl_team *team;
 	int size;
-	unsigned ranks[]; /* ranks in the job */
+	unsigned *ranks; /* ranks in the job */
 };
 
 static struct bcl_team *world;
@@ -45,9 +44,7 @@ int bcl_ch3_combine(MPIR_Comm *comm, int *value, MPI_Op op)
 	return !mpi_errno && !errflag;
 }
 
-/* Returns true if `yes` is true at all processes of the communicator.
- * Collective. */
-static int all_agree(MPIR_Comm *comm, int yes)
+int bcl_ch3_all_agree(MPIR_Comm *comm, int yes)
 {
 	return bcl_ch3_combine(comm, &yes, MPI_MIN) && yes;
 }
@@ -73,18 +70,33 @@ static int is_within_job(const MPIR_Comm *comm)
 	return i == comm->local_size;
 }
 
+unsigned *bcl_ch3_ranks(const MPIR_Comm *comm)
+{
+	unsigned *ranks;
+	int i;
+
+	ranks = MPL_malloc((size_t)comm->local_size * sizeof(*ranks),
+			   MPL_MEM_COMM);
+	MPIR_Assert(ranks); /* all members count on this rank */
+	for (i = 0; i < comm->local_size; i++)
+		ranks[i] = (unsigned)member(comm, i)->pg_rank;
+	return ranks;
+}
+
 static struct group *group_of(const MPIR_Comm *comm)
 {
-	int i, n = comm->local_size;
-	struct group *group;
+	struct group *group = MPL_calloc(1, sizeof(*group), MPL_MEM_COMM);
 
-	group = MPL_calloc(1, sizeof(*group) + n * sizeof(*group->ranks),
-			   MPL_MEM_COMM);
 	MPIR_Assert(group); /* all members count on this rank */
-	group->size = n;
-	for (i = 0; i < n; i++)
-		group->ranks[i] = (unsigned)member(comm, i)->pg_rank;
+	group->size = comm->local_size;
+	group->ranks = bcl_ch3_ranks(comm);
 	return group;
+}
+
+static void free_group(struct group *group)
+{
+	MPL_free(group->ranks);
+	MPL_free(group);
 }
 
 static const struct group *find_group(const struct group *like)
@@ -110,17 +122,17 @@ static int is_world(const struct group *group)
 /* Makes a team if all members want one and can. Collective. NULL: no team. */
 static struct bcl_team *create(MPIR_Comm *comm, const struct group *group)
 {
-	unsigned id = MPIR_CONTEXT_READ_FIELD(PREFIX, comm->context_id) % 1024;
+	unsigned id = bcl_ch3_number(comm->context_id) % 1024;
 	struct bcl_team *team = NULL;
 
 	if (is_world(group))
 		return world;
-	if (!all_agree(comm, nteams < TEAMS_MAX))
+	if (!bcl_ch3_all_agree(comm, nteams < TEAMS_MAX))
 		return NULL;
 	if (!bcl_team_create(world, group->ranks, (unsigned)group->size, id,
 			     &team))
 		nteams++;
-	return all_agree(comm, team != NULL) ? team : NULL;
+	return bcl_ch3_all_agree(comm, team != NULL) ? team : NULL;
 }
 
 /* Records a group that has a team; frees a group that has none. */
@@ -132,12 +144,12 @@ static struct bcl_team *record_group(struct group *group)
 		*last = group;
 		last = &group->next;
 	} else {
-		MPL_free(group);
+		free_group(group);
 	}
 	return team;
 }
 
-static int may_have_team(const MPIR_Comm *comm)
+int bcl_ch3_may_have_team(const MPIR_Comm *comm)
 {
 	return world && comm->comm_kind == MPIR_COMM_KIND__INTRACOMM &&
 	       comm->local_size > 1 &&
@@ -152,12 +164,12 @@ static struct bcl_team *team_of_group(MPIR_Comm *comm)
 	const struct group *known;
 	struct group *group;
 
-	if (!may_have_team(comm))
+	if (!bcl_ch3_may_have_team(comm))
 		return NULL;
 	group = group_of(comm);
 	known = find_group(group);
 	if (known) {
-		MPL_free(group);
+		free_group(group);
 		return known->team;
 	}
 	group->team = create(comm, group);
@@ -168,24 +180,17 @@ static struct bcl_team *team_of_group(MPIR_Comm *comm)
 
 static struct bcl_ch3_own *owned; /* all that have a team */
 
-/* MPICH gives no two communicators of a process the same number at a time. The
- * last number is no id of a derived team. */
-static unsigned id_of(const MPIR_Comm *comm)
-{
-	return MPIR_CONTEXT_READ_FIELD(PREFIX, comm->context_id);
-}
-
 static struct bcl_ch3_own *make_own(MPIR_Comm *comm)
 {
-	struct group *group = group_of(comm);
+	unsigned *ranks = bcl_ch3_ranks(comm);
 	struct bcl_ch3_own *own = MPL_calloc(1, sizeof(*own), MPL_MEM_COMM);
 	enum bcl_status status;
 
 	MPIR_Assert(own); /* all members count on this rank */
-	status = bcl_team_derive(world, group->ranks, (unsigned)group->size,
-				 id_of(comm), &own->team);
+	status = bcl_team_derive(world, ranks, (unsigned)comm->local_size,
+				 bcl_ch3_number(comm->context_id), &own->team);
 	MPIR_Assert(!status);
-	MPL_free(group);
+	MPL_free(ranks);
 	own->comm = comm;
 	own->next = owned;
 	if (owned)
@@ -195,15 +200,19 @@ static struct bcl_ch3_own *make_own(MPIR_Comm *comm)
 	return own;
 }
 
-/* Its team is NULL if the communicator has none. */
+/* Its team is NULL if the communicator has none. The last number of a
+ * communicator is no id of a derived team. */
 static struct bcl_ch3_own *own_of(MPIR_Comm *comm)
 {
 	static struct bcl_ch3_own none;
 
 	if (!comm->dev.ch.own)
-		comm->dev.ch.own = may_have_team(comm) && id_of(comm) < OWN_IDS
-					   ? make_own(comm)
-					   : &none;
+		comm->dev.ch.own =
+			bcl_ch3_may_have_team(comm) &&
+					bcl_ch3_number(comm->context_id) <
+						BCL_CH3_OWN_IDS
+				? make_own(comm)
+				: &none;
 	return comm->dev.ch.own;
 }
 
@@ -251,6 +260,11 @@ static int destroyed(MPIR_Comm *comm, void *arg)
 	return MPI_SUCCESS;
 }
 
+struct bcl_team *bcl_ch3_world(void)
+{
+	return world;
+}
+
 int bcl_ch3_teams_prepare(void)
 {
 	int mpi_errno = MPIDI_CH3U_Comm_register_create_hook(created, NULL);
@@ -279,11 +293,12 @@ void bcl_ch3_teams_close(void)
 
 	while (owned)
 		free_own(owned);
+	bcl_ch3_leases_close();
 	while ((group = groups)) {
 		groups = group->next;
 		if (group->team && group->team != world)
 			bcl_team_free(group->team);
-		MPL_free(group);
+		free_group(group);
 	}
 	last = &groups;
 	nteams = 0;

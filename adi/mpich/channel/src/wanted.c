@@ -21,11 +21,11 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
-        Names the collective operations that BCL carries out, blocking or not,
-        for communicators within MPI_COMM_WORLD: all (or 1), none (or 0), or
-        names with commas in between, such as bcast,reduce. A name with - or ^
-        before it is left out; a list that begins with such a name leaves out
-        of all. An operation is BCL's if all processes of the job want it. The
+        Names the collective operations that BCL carries out, blocking, not
+        blocking or persistent, for communicators within MPI_COMM_WORLD: all
+        (or 1), none (or 0), or names with commas in between, such as
+        bcast,reduce. A name with - or ^ before it is left out; a list that
+        begins with such a name leaves out of all. An operation is BCL's if all processes of the job want it. The
         names are barrier, bcast, reduce, allreduce, gather, scatter,
         allgather, alltoall, alltoallv, reduce_scatter, reduce_scatter_block,
         scan, exscan, gatherv, scatterv, allgatherv, alltoallw,
