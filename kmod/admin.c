@@ -11,6 +11,7 @@
 #include <net/net_namespace.h>
 
 #include "host.h"
+#include "pin.h"
 
 static LIST_HEAD(cards);
 static DEFINE_MUTEX(cards_mutex);
@@ -41,6 +42,17 @@ void bcl_kmod_admin_remove(struct bcl_kmod_host *host)
 {
 	mutex_lock(&cards_mutex);
 	list_del(&host->known);
+	mutex_unlock(&cards_mutex);
+}
+
+void bcl_kmod_admin_give(const struct bcl_kmod_user *user)
+{
+	struct bcl_kmod_host *host;
+
+	mutex_lock(&cards_mutex);
+	list_for_each_entry (host, &cards, known)
+		if (host->user == user)
+			bcl_kmod_pins_give(host);
 	mutex_unlock(&cards_mutex);
 }
 

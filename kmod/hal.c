@@ -118,7 +118,7 @@ static enum bcl_dma_result hal_atomic(void *arg, enum bcl_atomic_op op,
 	if (ref->length != sizeof(*old) ||
 	    !bcl_kmod_span_find(arg, port, 1, ref, BCL_MEM_REMOTE_ATOMIC, true,
 				&span, &at) ||
-	    span.kind != BCL_KMOD_PINNED || (span.pin->first + at) % 8)
+	    span.kind != BCL_KMOD_PINNED || (span.offset + at) % 8)
 		return BCL_DMA_FAULT;
 	*old = bcl_kmod_span_atomic(&span, at, op, operand);
 	return BCL_DMA_DONE;

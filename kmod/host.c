@@ -37,6 +37,7 @@ struct bcl_kmod_host *bcl_kmod_host_make(void)
 		mutex_init(&host->seat[i].mutex);
 	xa_init_flags(&host->memories, XA_FLAGS_ACCOUNT | XA_FLAGS_LOCK_BH);
 	INIT_LIST_HEAD(&host->listed);
+	INIT_LIST_HEAD(&host->kept);
 	INIT_LIST_HEAD(&host->unpinned);
 	INIT_WORK(&host->release, bcl_kmod_unpin_work);
 	skb_queue_head_init(&host->in);
@@ -112,10 +113,9 @@ static void shut(struct bcl_kmod_host *host)
 			   atomic_xchg(&host->frames, 0));
 	skb_queue_purge(&host->in);
 	bcl_kmod_memories_close(host);
-	bcl_kmod_unpin_all(host);
+	bcl_kmod_pins_give(host);
 	flush_work(&host->release);
 	flush_work(&host->compare); /* no pin is left that starts it again */
-	bcl_kmod_pins_close(host);
 }
 
 static void release(struct bcl_kmod_host *host)

@@ -51,7 +51,8 @@ enum {
 enum bcl_kmod_span_kind {
 	BCL_KMOD_NOTHING,
 	BCL_KMOD_LINEAR, /* of the kernel: `memory`, `length` bytes */
-	BCL_KMOD_PINNED, /* pages of the process: `pin` */
+	BCL_KMOD_PINNED, /* pages of the process: `pin`, from byte `offset` on
+			  */
 	BCL_KMOD_NAMED,	 /* registered memory `handle`, from byte `offset` on:
 			  * looked up at each access */
 };
@@ -71,6 +72,7 @@ struct bcl_kmod_span {
 struct bcl_kmod_memory {
 	struct bcl_device_memory named;
 	struct bcl_kmod_pin *pin; /* NULL: of no bytes */
+	unsigned int first;	  /* byte of the pin */
 };
 
 /* ---- ports ---- */
@@ -183,12 +185,12 @@ struct bcl_kmod_host {
 	struct bcl_kmod_rail rail[BCL_RAILS_MAX];
 	bool grown; /* an end came into use, or its frames became shorter */
 	struct bcl_kmod_node *node; /* BCL_KMOD_NODES */
-	u32 nodes_end;		    /* the highest that the core named, plus 1 */
-	unsigned int npeers;	    /* nodes that are charged */
+	u32 nodes_end;	     /* the highest that the core named, plus 1 */
+	unsigned int npeers; /* nodes that are charged */
 	struct bcl_ways
 		*connecting; /* to the node of the CONNECT in progress */
 	struct bcl_kmod_seat seat[BCL_KMOD_SEATS];
-	unsigned long taken; /* bit s: seat s has a port */
+	unsigned long taken;	/* bit s: seat s has a port */
 	struct xarray memories; /* by handle */
 	/* Source of the frames that the core handles now, or NULL. */
 	const struct bcl_wire_address *source;
@@ -196,13 +198,16 @@ struct bcl_kmod_host {
 	struct bcl_rx_frame burst[BCL_KMOD_BURST];
 	struct bcl_device_counters count; /* without those of the core */
 
-	/* Pins without a user, until process context releases the pins. */
+	/* Pins without a user: those for further users, the one that was used
+	 * last at the end; and those that process context will release. */
+	struct list_head kept;
 	struct list_head unpinned;
 	struct work_struct release;
 	struct mutex unpinning; /* below seat->mutex */
 
 	/* Pins by address; see mapping.c. */
 	spinlock_t mapping_lock;
+	unsigned int changing; /* changes that the kernel has announced */
 	struct rb_root_cached mapped;
 	struct list_head doubts;
 	struct work_struct compare;
@@ -415,6 +420,8 @@ u32 bcl_kmod_job_of(const u8 key[BCL_KEY_SIZE]);
 /* The card is open: administrators may reach it, until the removal. */
 void bcl_kmod_admin_add(struct bcl_kmod_host *host);
 void bcl_kmod_admin_remove(struct bcl_kmod_host *host);
+/* Release what the cards of the user keep for later. May sleep. */
+void bcl_kmod_admin_give(const struct bcl_kmod_user *user);
 /* The calls of bcl/card_device.h. */
 long bcl_kmod_admin_card(struct bcl_device_card *card);
 long bcl_kmod_admin_peer(struct bcl_device_peer *peer);

@@ -5,7 +5,9 @@
  * that are unmapped or moved (MMU_NOTIFY_UNMAP). For all further changes the
  * kernel only names addresses where a page may have been replaced
  * (MMU_NOTIFY_CLEAR), often for a page that stays. So a work item compares the
- * pages of the pin with the pages at the addresses.
+ * pages of the pin with the pages at the addresses. Where rights change
+ * (MMU_NOTIFY_PROTECTION_VMA), the pin serves those who use it, but no further
+ * ones.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -29,23 +31,25 @@ void bcl_kmod_mapping_watch(struct bcl_kmod_host *host,
 			    struct bcl_kmod_pin *pin, unsigned long first)
 {
 	pin->watched = false;
+	pin->unsure = false;
 	pin->gone = false;
+	pin->stale = false;
 	INIT_LIST_HEAD(&pin->doubt);
 	pin->range.start = first;
 	pin->range.last = first + pin->npages * PAGE_SIZE - 1;
-	spin_lock(&host->mapping_lock);
+	spin_lock_bh(&host->mapping_lock);
 	interval_tree_insert(&pin->range, &host->mapped);
-	spin_unlock(&host->mapping_lock);
+	spin_unlock_bh(&host->mapping_lock);
 }
 
 bool bcl_kmod_mapping_watched(struct bcl_kmod_host *host,
 			      struct bcl_kmod_pin *pin)
 {
-	spin_lock(&host->mapping_lock);
+	spin_lock_bh(&host->mapping_lock);
 	pin->watched = true;
 	if (!list_empty(&pin->doubt))
 		schedule_work(&host->compare);
-	spin_unlock(&host->mapping_lock);
+	spin_unlock_bh(&host->mapping_lock);
 	return !READ_ONCE(pin->gone);
 }
 
@@ -53,11 +57,49 @@ void bcl_kmod_mapping_forget(struct bcl_kmod_host *host,
 			     struct bcl_kmod_pin *pin)
 {
 	mutex_lock(&host->comparing);
-	spin_lock(&host->mapping_lock);
+	spin_lock_bh(&host->mapping_lock);
 	interval_tree_remove(&pin->range, &host->mapped);
 	list_del(&pin->doubt);
-	spin_unlock(&host->mapping_lock);
+	spin_unlock_bh(&host->mapping_lock);
 	mutex_unlock(&host->comparing);
+}
+
+/* A pin without users that is not kept is about to be released. */
+static bool serves(const struct bcl_kmod_pin *pin, bool write)
+{
+	return (pin->users || pin->kept) && pin->watched &&
+	       bcl_kmod_mapping_holds(pin) && !pin->unsure &&
+	       (pin->writable || !write);
+}
+
+static struct bcl_kmod_pin *find(struct bcl_kmod_host *host,
+				 unsigned long first, unsigned long last,
+				 bool write)
+{
+	struct interval_tree_node *node;
+	struct bcl_kmod_pin *pin;
+
+	for (node = interval_tree_iter_first(&host->mapped, first, first); node;
+	     node = interval_tree_iter_next(node, first, first)) {
+		pin = container_of(node, struct bcl_kmod_pin, range);
+		if (node->start == first && node->last == last &&
+		    serves(pin, write))
+			return pin;
+	}
+	return NULL;
+}
+
+struct bcl_kmod_pin *bcl_kmod_mapping_find(struct bcl_kmod_host *host,
+					   unsigned long first,
+					   unsigned long npages, bool write)
+{
+	struct bcl_kmod_pin *pin = NULL;
+
+	spin_lock(&host->mapping_lock);
+	if (!host->changing)
+		pin = find(host, first, first + npages * PAGE_SIZE - 1, write);
+	spin_unlock(&host->mapping_lock);
+	return pin;
 }
 
 /* ---- notice ---- */
@@ -73,45 +115,78 @@ static void doubt(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin,
 		pin->from = start;
 		pin->to = last;
 	}
+	pin->unsure = true;
 	pin->from = min(pin->from, start);
 	pin->to = max(pin->to, last);
 	if (pin->watched)
 		schedule_work(&host->compare);
 }
 
-/* Neither sleeps nor fails, so the kernel may call at any time. */
-static void notice(struct bcl_kmod_host *host,
+/* A pin that is gone or stale is kept no longer. */
+static void spoil(struct bcl_kmod_host *host, bool *flag)
+{
+	if (*flag)
+		return;
+	WRITE_ONCE(*flag, true);
+	schedule_work(&host->compare);
+}
+
+static void notice_pin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin,
+		       const struct mmu_notifier_range *range)
+{
+	if (range->event == MMU_NOTIFY_UNMAP)
+		spoil(host, &pin->gone);
+	else if (range->event == MMU_NOTIFY_PROTECTION_VMA)
+		spoil(host, &pin->stale);
+	else
+		doubt(host, pin, range->start, range->end - 1);
+}
+
+static bool concerns(const struct mmu_notifier_range *range)
+{
+	return range->event == MMU_NOTIFY_UNMAP ||
+	       range->event == MMU_NOTIFY_CLEAR ||
+	       range->event == MMU_NOTIFY_PROTECTION_VMA;
+}
+
+/* Under host->mapping_lock. Returns true if there are such pins. */
+static bool notice(struct bcl_kmod_host *host,
 		   const struct mmu_notifier_range *range)
 {
-	const unsigned long start = range->start, last = range->end - 1;
-	const bool unmap = range->event == MMU_NOTIFY_UNMAP;
+	const unsigned long last = range->end - 1;
 	struct interval_tree_node *node;
-	struct bcl_kmod_pin *pin;
 	bool found = false;
 
-	spin_lock(&host->mapping_lock);
-	for (node = interval_tree_iter_first(&host->mapped, start, last); node;
-	     node = interval_tree_iter_next(node, start, last)) {
-		pin = container_of(node, struct bcl_kmod_pin, range);
+	for (node = interval_tree_iter_first(&host->mapped, range->start, last);
+	     node; node = interval_tree_iter_next(node, range->start, last)) {
+		notice_pin(host, container_of(node, struct bcl_kmod_pin, range),
+			   range);
 		found = true;
-		if (unmap)
-			WRITE_ONCE(pin->gone, true);
-		else
-			doubt(host, pin, start, last);
 	}
-	spin_unlock(&host->mapping_lock);
-	if (!found || !unmap)
-		return;
-	/* A turn may have found the pin a moment ago: the turn ends first. */
+	return found;
+}
+
+/* A turn may have found the pin a moment ago: the turn ends first. */
+static void await_turn(struct bcl_kmod_host *host)
+{
 	spin_lock_bh(&host->lock);
 	spin_unlock_bh(&host->lock);
 }
 
+/* Neither sleeps nor fails, so the kernel may call at any time. */
 int bcl_kmod_mapping_changes(struct mmu_notifier *notifier,
 			     const struct mmu_notifier_range *range)
 {
+	struct bcl_kmod_host *host = host_of(notifier);
+	bool found = false;
+
+	spin_lock_bh(&host->mapping_lock);
+	host->changing++;
 	if (range->event == MMU_NOTIFY_UNMAP)
-		notice(host_of(notifier), range);
+		found = notice(host, range);
+	spin_unlock_bh(&host->mapping_lock);
+	if (found)
+		await_turn(host);
 	return 0;
 }
 
@@ -119,9 +194,16 @@ int bcl_kmod_mapping_changes(struct mmu_notifier *notifier,
 void bcl_kmod_mapping_changed(struct mmu_notifier *notifier,
 			      const struct mmu_notifier_range *range)
 {
-	if (range->event == MMU_NOTIFY_UNMAP ||
-	    range->event == MMU_NOTIFY_CLEAR)
-		notice(host_of(notifier), range);
+	struct bcl_kmod_host *host = host_of(notifier);
+	bool found = false;
+
+	spin_lock_bh(&host->mapping_lock);
+	if (concerns(range))
+		found = notice(host, range);
+	host->changing--;
+	spin_unlock_bh(&host->mapping_lock);
+	if (found && range->event == MMU_NOTIFY_UNMAP)
+		await_turn(host);
 }
 
 /* ---- comparing ---- */
@@ -162,13 +244,13 @@ static bool is_mapped(struct mm_struct *mm, const struct bcl_kmod_pin *pin,
 	return true;
 }
 
-/* A watched pin in doubt, which is in doubt no longer, or NULL. */
+/* A watched pin in doubt, which is in the list of these no longer, or NULL. */
 static struct bcl_kmod_pin *take_doubt(struct bcl_kmod_host *host,
 				       unsigned long *from, unsigned long *to)
 {
 	struct bcl_kmod_pin *pin, *found = NULL;
 
-	spin_lock(&host->mapping_lock);
+	spin_lock_bh(&host->mapping_lock);
 	list_for_each_entry (pin, &host->doubts, doubt)
 		if (pin->watched) {
 			found = pin;
@@ -179,8 +261,19 @@ static struct bcl_kmod_pin *take_doubt(struct bcl_kmod_host *host,
 		*from = found->from;
 		*to = found->to;
 	}
-	spin_unlock(&host->mapping_lock);
+	spin_unlock_bh(&host->mapping_lock);
 	return found;
+}
+
+/* The pin was compared. Not so what the kernel has named meanwhile. */
+static void end_doubt(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin,
+		      bool same)
+{
+	spin_lock_bh(&host->mapping_lock);
+	if (!same)
+		WRITE_ONCE(pin->gone, true);
+	pin->unsure = !list_empty(&pin->doubt);
+	spin_unlock_bh(&host->mapping_lock);
 }
 
 void bcl_kmod_mapping_compare(struct work_struct *work)
@@ -194,8 +287,8 @@ void bcl_kmod_mapping_compare(struct work_struct *work)
 		return; /* the process ends, and its pins too */
 	mutex_lock(&host->comparing);
 	while ((pin = take_doubt(host, &from, &to)))
-		if (!is_mapped(host->mm, pin, from, to))
-			WRITE_ONCE(pin->gone, true);
+		end_doubt(host, pin, is_mapped(host->mm, pin, from, to));
 	mutex_unlock(&host->comparing);
+	bcl_kmod_cache_sweep(host);
 	mmput_async(host->mm); /* the end of the process waits for this work */
 }

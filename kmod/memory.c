@@ -14,8 +14,12 @@ enum {
 static void memory_free(struct bcl_kmod_host *host,
 			struct bcl_kmod_memory *memory)
 {
-	if (memory->pin)
+	if (memory->pin) {
+		spin_lock_bh(&host->lock);
 		bcl_kmod_unpin(host, memory->pin);
+		spin_unlock_bh(&host->lock);
+		bcl_kmod_unpin_all(host);
+	}
 	bcl_kmod_discharge(host->user, BCL_KMOD_MEMORIES, 1);
 	kfree(memory);
 }
@@ -44,6 +48,7 @@ memory_make(struct bcl_kmod_host *host, const struct bcl_device_memory *named)
 		return ERR_CAST(pin);
 	}
 	memory->pin = pin;
+	memory->first = named->address - pin->range.start;
 	return memory;
 }
 

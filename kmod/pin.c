@@ -24,20 +24,22 @@ enum {
  *
  * Each change of a process's account needs the process's mmap lock for writing.
  * So the host charges some more pages than are pinned, if the limit permits.
+ * Where a limit is reached, kept pins give way.
  */
 
 static int charge_process(struct bcl_kmod_host *host, unsigned long npages)
 {
 	long left = atomic_long_sub_return(npages, &host->charged);
+	long need = min_t(long, -left, npages);
 
 	if (left >= 0)
 		return 0;
-	if (!account_locked_vm(host->mm, npages + CHUNK, true)) {
-		atomic_long_add(npages + CHUNK, &host->charged);
+	if (!account_locked_vm(host->mm, need + CHUNK, true)) {
+		atomic_long_add(need + CHUNK, &host->charged);
 		return 0;
 	}
-	if (!account_locked_vm(host->mm, npages, true)) {
-		atomic_long_add(npages, &host->charged);
+	if (!account_locked_vm(host->mm, need, true)) {
+		atomic_long_add(need, &host->charged);
 		return 0;
 	}
 	atomic_long_add(npages, &host->charged);
@@ -65,17 +67,32 @@ static int charge(struct bcl_kmod_host *host, unsigned long npages)
 	return error;
 }
 
+static int charge_or_give(struct bcl_kmod_host *host, unsigned long npages)
+{
+	int error = charge(host, npages);
+
+	while (error && bcl_kmod_cache_give(host, npages))
+		error = charge(host, npages);
+	if (error) {
+		bcl_kmod_admin_give(host->user);
+		error = charge(host, npages);
+	}
+	return error;
+}
+
 static void discharge(struct bcl_kmod_host *host, unsigned long npages)
 {
 	bcl_kmod_discharge(host->user, BCL_KMOD_PAGES, npages);
 	discharge_process(host, npages);
 }
 
-void bcl_kmod_pins_close(struct bcl_kmod_host *host)
+void bcl_kmod_pins_give(struct bcl_kmod_host *host)
 {
-	long left = atomic_long_xchg(&host->charged, 0);
+	long left;
 
-	if (left > 0)
+	bcl_kmod_cache_give(host, ULONG_MAX);
+	left = atomic_long_read(&host->charged);
+	if (left > 0 && atomic_long_cmpxchg(&host->charged, left, 0) == left)
 		account_locked_vm(host->mm, left, false);
 }
 
@@ -120,19 +137,43 @@ static void pin_free(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
 	kvfree(pin);
 }
 
-struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
-				  u64 length, bool write)
+static void unpin_pages(struct bcl_kmod_pin *pin)
 {
-	u64 end = address + length, first = address & PAGE_MASK;
-	unsigned long npages = (PAGE_ALIGN(end) - first) >> PAGE_SHIFT;
-	struct bcl_kmod_pin *pin;
-	int error;
+	unsigned long done, some;
 
-	if (!length || end < address || end > TASK_SIZE_MAX ||
-	    npages > INT_MAX / sizeof(struct page *) - 8)
-		return ERR_PTR(-EFAULT);
-	bcl_kmod_unpin_all(host); /* the limit may need their pages */
-	error = charge(host, npages);
+	for (done = 0; done < pin->npages; done += some) {
+		some = min_t(unsigned long, pin->npages - done, AT_ONCE);
+		unpin_user_pages_dirty_lock(pin->page + done, some, pin->dirty);
+		cond_resched();
+	}
+}
+
+static void pin_release(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
+{
+	unpin_pages(pin);
+	spin_lock_bh(&host->lock);
+	host->count.pages_released += pin->npages;
+	spin_unlock_bh(&host->lock);
+	pin_free(host, pin);
+}
+
+static bool is_anonymous(const struct bcl_kmod_pin *pin)
+{
+	unsigned long i;
+
+	for (i = 0; i < pin->npages; i++)
+		if (!folio_test_anon(page_folio(pin->page[i])))
+			return false;
+	return true;
+}
+
+static struct bcl_kmod_pin *pin_make(struct bcl_kmod_host *host,
+				     unsigned long first, unsigned long npages,
+				     bool write)
+{
+	struct bcl_kmod_pin *pin;
+	int error = charge_or_give(host, npages);
+
 	if (error)
 		return ERR_PTR(error);
 	pin = kvmalloc(struct_size(pin, page, npages), GFP_KERNEL_ACCOUNT);
@@ -141,7 +182,8 @@ struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 		return ERR_PTR(-ENOMEM);
 	}
 	pin->npages = npages;
-	pin->first = offset_in_page(address);
+	pin->users = 1;
+	pin->kept = false;
 	pin->writable = true;
 	pin->dirty = false;
 	bcl_kmod_mapping_watch(host, pin, first);
@@ -154,40 +196,28 @@ struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 		pin_free(host, pin);
 		return ERR_PTR(error);
 	}
+	pin->anonymous = is_anonymous(pin);
 	spin_lock_bh(&host->lock);
 	host->count.pages_pinned += npages;
 	spin_unlock_bh(&host->lock);
 	if (bcl_kmod_mapping_watched(host, pin))
 		return pin;
-	bcl_kmod_unpin(host, pin);
+	pin_release(host, pin);
 	return ERR_PTR(-EFAULT);
 }
 
-static void unpin_pages(struct bcl_kmod_pin *pin)
+struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
+				  u64 length, bool write)
 {
-	unsigned long done, some;
+	u64 end = address + length, first = address & PAGE_MASK;
+	unsigned long npages = (PAGE_ALIGN(end) - first) >> PAGE_SHIFT;
+	struct bcl_kmod_pin *pin;
 
-	for (done = 0; done < pin->npages; done += some) {
-		some = min_t(unsigned long, pin->npages - done, AT_ONCE);
-		unpin_user_pages_dirty_lock(pin->page + done, some, pin->dirty);
-		cond_resched();
-	}
-}
-
-void bcl_kmod_unpin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
-{
-	unpin_pages(pin);
-	spin_lock_bh(&host->lock);
-	host->count.pages_released += pin->npages;
-	spin_unlock_bh(&host->lock);
-	pin_free(host, pin);
-}
-
-void bcl_kmod_unpin_later(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
-{
-	if (list_empty(&host->unpinned))
-		schedule_work(&host->release);
-	list_add_tail(&pin->link, &host->unpinned);
+	if (!length || end < address || end > TASK_SIZE_MAX ||
+	    npages > INT_MAX / sizeof(struct page *) - 8)
+		return ERR_PTR(-EFAULT);
+	pin = bcl_kmod_cache_find(host, first, npages, write);
+	return pin ?: pin_make(host, first, npages, write);
 }
 
 void bcl_kmod_unpin_all(struct bcl_kmod_host *host)
@@ -203,7 +233,7 @@ void bcl_kmod_unpin_all(struct bcl_kmod_host *host)
 	list_splice_init(&host->unpinned, &pins);
 	spin_unlock_bh(&host->lock);
 	list_for_each_entry_safe (pin, next, &pins, link)
-		bcl_kmod_unpin(host, pin);
+		pin_release(host, pin);
 	mutex_unlock(&host->unpinning);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Pins: pages of the process that the card may access until the release. Pinned
  * pages count against the process's RLIMIT_MEMLOCK, and against the user's
- * limit (user.h).
+ * limit (user.h), also those that the card keeps for further users (cache.c).
  */
 #ifndef BCL_KMOD_PIN_H
 #define BCL_KMOD_PIN_H
@@ -19,16 +19,22 @@ struct mmu_notifier;
 struct mmu_notifier_range;
 
 struct bcl_kmod_pin {
-	struct list_head link;
 	unsigned long npages;
-	unsigned int first; /* offset of the first byte in its page */
 	bool writable;
+	bool anonymous; /* no page is of a file */
+	/* Protected by host->lock: */
+	struct list_head link; /* in host->kept, or in host->unpinned */
+	unsigned int users;
+	bool kept;  /* without users, for further ones */
 	bool dirty; /* the card has written there */
 	/* The addresses no longer name the pages; see mapping.c. Never false
 	 * again. */
 	bool gone;
+	/* The process may have other rights. Never false again. */
+	bool stale;
 	/* Protected by host->mapping_lock: */
 	bool watched;		/* all pages are pinned */
+	bool unsure;		/* in doubt, or being compared */
 	struct list_head doubt; /* in host->doubts */
 	unsigned long from, to; /* first and last address in doubt */
 	struct interval_tree_node range;
@@ -36,10 +42,11 @@ struct bcl_kmod_pin {
 };
 
 /*
- * Pin [address, address + length) of current, which is the owner of the host.
- * `write`: the card will write there, otherwise only read. May sleep. Returns
- * an ERR_PTR: EFAULT, not all of it is memory, or the rights miss; ENOMEM, also
- * by RLIMIT_MEMLOCK; EDQUOT, the user's limit is reached; EINTR.
+ * Pin [address, address + length) of current, which is the owner of the host,
+ * or become a user of the pin of these pages. `write`: the card will write
+ * there, otherwise only read. May sleep. Returns an ERR_PTR: EFAULT, not all of
+ * it is memory, or the rights miss; ENOMEM, also by RLIMIT_MEMLOCK; EDQUOT, the
+ * user's limit is reached; EINTR.
  */
 struct bcl_kmod_pin *bcl_kmod_pin(struct bcl_kmod_host *host, u64 address,
 				  u64 length, bool write);
@@ -51,16 +58,29 @@ static inline long bcl_kmod_pin_status(const void *error)
 	return PTR_ERR(error) == -ENOMEM ? BCL_ERR_NOMEM : BCL_ERR_ARG;
 }
 
-/* Release a pin that the card has not, in process context. */
+/* The pin has one user less: the last one's pin is kept, or released later.
+ * Under host->lock. */
 void bcl_kmod_unpin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin);
-/* Release a pin later. In a turn. */
-void bcl_kmod_unpin_later(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin);
-/* Release all of those now. In process context, outside a turn. */
+/* Release now what is to be released later. In process context, outside a turn.
+ */
 void bcl_kmod_unpin_all(struct bcl_kmod_host *host);
 /* Work: bcl_kmod_unpin_all(). */
 void bcl_kmod_unpin_work(struct work_struct *work);
-/* Return what is charged; no pin is left. */
-void bcl_kmod_pins_close(struct bcl_kmod_host *host);
+/* Release all kept pins, and return what is charged in advance. May sleep. */
+void bcl_kmod_pins_give(struct bcl_kmod_host *host);
+
+/* ---- cache.c ---- */
+
+/* The pin of exactly these pages, which has one user more; NULL: none serves.
+ */
+struct bcl_kmod_pin *bcl_kmod_cache_find(struct bcl_kmod_host *host,
+					 unsigned long first,
+					 unsigned long npages, bool write);
+/* Release kept pins of so many pages, or all. Returns false if none was kept.
+ * May sleep. */
+bool bcl_kmod_cache_give(struct bcl_kmod_host *host, unsigned long npages);
+/* Release the kept pins that serve no user any more. May sleep. */
+void bcl_kmod_cache_sweep(struct bcl_kmod_host *host);
 
 /* ---- mapping.c ---- */
 
@@ -70,6 +90,16 @@ void bcl_kmod_mapping_watch(struct bcl_kmod_host *host,
 /* All pages are pinned. Returns false if the memory is gone meanwhile. */
 bool bcl_kmod_mapping_watched(struct bcl_kmod_host *host,
 			      struct bcl_kmod_pin *pin);
+/* True if the pin may still serve further users, as far as is known. */
+static inline bool bcl_kmod_mapping_holds(const struct bcl_kmod_pin *pin)
+{
+	return !READ_ONCE(pin->gone) && !READ_ONCE(pin->stale);
+}
+/* A pin of exactly these pages, with users or kept, that a new pin would equal;
+ * NULL: none. Under host->lock. */
+struct bcl_kmod_pin *bcl_kmod_mapping_find(struct bcl_kmod_host *host,
+					   unsigned long first,
+					   unsigned long npages, bool write);
 /* Before the pin is freed. May sleep. */
 void bcl_kmod_mapping_forget(struct bcl_kmod_host *host,
 			     struct bcl_kmod_pin *pin);

@@ -73,6 +73,7 @@ static bool find_memory(struct bcl_kmod_host *host, u32 handle, u64 offset,
 	*span = (struct bcl_kmod_span){
 		.kind = memory->pin ? BCL_KMOD_PINNED : BCL_KMOD_NOTHING,
 		.pin = memory->pin,
+		.offset = memory->first,
 		.length = memory->named.length,
 	};
 	return within(*at, length, span->length);
@@ -180,25 +181,26 @@ long bcl_kmod_span_open(struct bcl_kmod_host *host,
 		return bcl_kmod_pin_status(pin);
 	span->kind = BCL_KMOD_PINNED;
 	span->pin = pin;
+	span->offset = offset - pin->range.start;
 	return BCL_OK;
 }
 
 void bcl_kmod_span_close(struct bcl_kmod_host *host, struct bcl_kmod_span *span)
 {
 	if (span->kind == BCL_KMOD_PINNED)
-		bcl_kmod_unpin_later(host, span->pin);
+		bcl_kmod_unpin(host, span->pin);
 	*span = (struct bcl_kmod_span){ .kind = BCL_KMOD_NOTHING };
 }
 
 /* ---- moving data ---- */
 
 /* Returns the page of byte `at`, and the byte's offset in the page. */
-static struct page *page_at(const struct bcl_kmod_pin *pin, u64 at,
+static struct page *page_at(const struct bcl_kmod_span *span, u64 at,
 			    unsigned int *offset)
 {
-	at += pin->first;
+	at += span->offset;
 	*offset = offset_in_page(at);
-	return pin->page[at >> PAGE_SHIFT];
+	return span->pin->page[at >> PAGE_SHIFT];
 }
 
 /* Copy between a span and memory of the kernel, page by page. */
@@ -207,7 +209,7 @@ static void copy(const struct bcl_kmod_span *span, u64 at, u8 *memory,
 {
 	while (length) {
 		unsigned int offset;
-		struct page *page = page_at(span->pin, at, &offset);
+		struct page *page = page_at(span, at, &offset);
 		size_t some = min_t(size_t, length, PAGE_SIZE - offset);
 
 		if (write)
@@ -245,7 +247,7 @@ u64 bcl_kmod_span_atomic(const struct bcl_kmod_span *span, u64 at,
 			 enum bcl_atomic_op op, const u64 operand[2])
 {
 	unsigned int offset;
-	struct page *page = page_at(span->pin, at, &offset);
+	struct page *page = page_at(span, at, &offset);
 	void *memory = kmap_local_page(page);
 	atomic64_t *word = memory + offset;
 	u64 old;

@@ -76,9 +76,10 @@ static void print_card(const struct bcl_device_card *card)
 	       "%" PRId32 "\n",
 	       card->card, card->job, name_user(card->user, text),
 	       card->process);
-	printf("%" PRIu64 " pages of %ld bytes pinned, %" PRIu32
-	       " frames wait\n",
-	       pinned(card), sysconf(_SC_PAGESIZE), card->waiting);
+	printf("%" PRIu64 " pages of %ld bytes pinned, %" PRIu64
+	       " of them kept for later; %" PRIu32 " frames wait\n",
+	       pinned(card), sysconf(_SC_PAGESIZE), card->counters.pages_kept,
+	       card->waiting);
 	for (i = 0; i < card->nends && i < BCL_DEVICE_ENDS; i++)
 		printf("rail %u  %s: %s\n", card->end[i].rail,
 		       card->end[i].interface, describe_end(card, i));

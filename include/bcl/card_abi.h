@@ -43,7 +43,7 @@
 #include <bcl/wire.h>
 
 enum {
-	BCL_CARD_ABI = 6,
+	BCL_CARD_ABI = 7,
 	BCL_REQUEST_SIZE = 256,
 	BCL_REQUEST_INLINE = 160,
 	BCL_REQUEST_REFS = 3,

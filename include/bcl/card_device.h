@@ -149,6 +149,7 @@ struct bcl_device_memory {
 struct bcl_device_counters {
 	uint64_t card[BCL_CARD_NCOUNTERS];
 	uint64_t pages_pinned, pages_released;
+	uint64_t pages_kept;	   /* now: pinned, and used by no one */
 	uint64_t bytes_copied_out; /* to build frames of */
 	uint64_t bytes_copied_in;  /* from frames to memory */
 	uint64_t doorbells, frames, no_address, dma_refused;
