@@ -76,7 +76,7 @@ cp -r kmod nicfw card include base "$scratch/"
 build M="$scratch/kmod" modules
 
 vm_root "$scratch/guest"
-for program in admin fail hostile kmod limits unmap veth; do
+for program in admin cache fail hostile kmod limits unmap veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -I. -o "$scratch/guest/$program-test" \
 		"tests/vm/$program.c"
 done
@@ -127,6 +127,7 @@ ifconfig veth0 mtu 9000 up
 ifconfig veth1 mtu 9000 up
 /hostile-test veth0 veth1 5 $seed
 /unmap-test veth0 veth1
+/cache-test veth0 veth1
 /kmod-test veth0 veth1 remove
 
 # Memory counts as lost if nobody has known it for some seconds.

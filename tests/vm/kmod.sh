@@ -3,7 +3,7 @@
 # The kernel module, in a guest: its calls, right and wrong, its messages over the
 # loopback interface and over a pair of Ethernet interfaces, what is left when its
 # processes are killed, the limits of its users, what administrators see and change,
-# memory that processes unmap, and random calls and frames by a seed (SEED).
+# memory that processes unmap, pins that are kept, and random calls and frames by a seed (SEED).
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
@@ -11,7 +11,7 @@ vm_begin
 veth=$(vm_loadable "$headers" veth)
 
 vm_bcl
-for program in admin kmod limits unmap veth; do
+for program in admin cache kmod limits unmap veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/$program-test" \
 		"tests/vm/$program.c"
 done
@@ -23,7 +23,7 @@ seconds=${seconds:-15}
 
 vm_root "$scratch/guest"
 cp "$scratch/bcl.ko" "$veth" "$scratch/guest/"
-cp "$scratch"/{admin,fuzz,kmod,limits,unmap,veth}-test "$scratch/guest/"
+cp "$scratch"/{admin,cache,fuzz,kmod,limits,unmap,veth}-test "$scratch/guest/"
 vm_program "$scratch/guest" "${abs_top_builddir:?}/tools/bcl-ctl"
 cat >"$scratch/guest/run" <<RUN
 set -e
@@ -41,6 +41,7 @@ ifconfig lo mtu 1500 up
 ifconfig veth0 mtu 9000 up
 ifconfig veth1 mtu 9000 up
 /unmap-test veth0 veth1
+/cache-test veth0 veth1
 /fuzz-test veth0 veth1 $seed $seconds
 /kmod-test veth0 veth1 remove
 rmmod bcl

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pins that cards of the kernel keep for further messages, in a guest; the
+ * arguments are two interfaces that reach each other. The same memory is pinned
+ * once, a peer gets what the process sees in its memory at that moment,
+ * whatever happened to the memory before, and what is kept is bounded and gives
+ * way to limits.
+ */
+#define _GNU_SOURCE
+
+#include "kmod_user.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+enum {
+	PAGES = 4,
+	SIZE = PAGES * PAGE,
+	HUGE = 2 << 20,
+	ROUNDS = 100,
+	TRIES = 200,
+	USER = 1000,
+};
+
+static struct user a, b;
+static uint8_t *to;	    /* where b receives */
+static uint16_t generation; /* of its channel */
+
+/* ---- messages ---- */
+
+static long open_channel(uint8_t *memory, size_t length)
+{
+	return post(&b, 1, ++generation, memory, length, 0);
+}
+
+static unsigned send_from(const uint8_t *from, size_t length)
+{
+	struct bcl_request request = {
+		.op = BCL_REQ_CHANNEL,
+		.dst_port = b.port.port.number,
+		.target = 1 | (uint32_t)generation << 16,
+		.length = (uint32_t)length,
+		.nref = 1,
+		.refs = { self(from, (uint32_t)length) },
+	};
+
+	return submit_and_wait(&a, request).status;
+}
+
+static void deliver_to(uint8_t *memory, const uint8_t *from, size_t length)
+{
+	CHECK(open_channel(memory, length) == BCL_OK);
+	CHECK(send_from(from, length) == BCL_OK);
+	CHECK(received(&b).status == BCL_OK);
+	CHECK(!memcmp(memory, from, length));
+}
+
+static void deliver(const uint8_t *from, size_t length)
+{
+	deliver_to(to, from, length);
+}
+
+/* Write the memory, and send it. */
+static void deliver_new(uint8_t *from, size_t length)
+{
+	static unsigned seed;
+
+	fill(from, length, ++seed);
+	deliver(from, length);
+}
+
+/* The pages that sending this memory pins. */
+static uint64_t pinned_by(const uint8_t *from, size_t length)
+{
+	uint64_t before = counters_of(&a).pages_pinned;
+
+	deliver(from, length);
+	return counters_of(&a).pages_pinned - before;
+}
+
+static uint64_t kept(void)
+{
+	return counters_of(&a).pages_kept;
+}
+
+static void expect_kept_soon(uint64_t pages)
+{
+	unsigned i;
+
+	for (i = 0; kept() != pages; i++) {
+		CHECK(i < TRIES);
+		usleep(10000);
+	}
+}
+
+static uint8_t *full(size_t size)
+{
+	uint8_t *memory = memory_of(size);
+
+	fill(memory, size, (unsigned)(uintptr_t)memory >> 12);
+	return memory;
+}
+
+/* ---- the same memory again ---- */
+
+static void test_again(void)
+{
+	uint8_t *from = full(SIZE);
+	struct bcl_device_counters one, other;
+
+	CHECK(pinned_by(from, SIZE) == PAGES);
+	other = counters_of(&b);
+	CHECK(pinned_by(from, SIZE) == 0);
+	deliver_new(from, SIZE);
+	/* other bytes of the same pages */
+	CHECK(pinned_by(from + 100, SIZE - 300) == 0);
+	one = counters_of(&a);
+	CHECK(counters_of(&b).pages_pinned == other.pages_pinned);
+	CHECK(one.pages_kept == PAGES);
+	CHECK(one.pages_pinned == one.pages_released + one.pages_kept);
+	/* a part of the pages has a pin of its own */
+	CHECK(pinned_by(from, PAGE) == 1);
+	munmap(from, SIZE);
+	expect_kept_soon(0);
+}
+
+/* Two users of one pin at the same time. */
+static void test_together(void)
+{
+	uint8_t *from = full(SIZE);
+	uint64_t before = counters_of(&a).pages_pinned;
+	unsigned r;
+
+	for (r = 1; r < 3; r++)
+		CHECK(add_memory(&a, r, from + r, SIZE - r, 0) == BCL_OK);
+	CHECK(counters_of(&a).pages_pinned == before + PAGES && kept() == 0);
+	deliver_new(from, SIZE);
+	CHECK(ioctl(a.fd, BCL_DEVICE_MEMORY_REMOVE, 1) == BCL_OK);
+	CHECK(kept() == 0);
+	CHECK(ioctl(a.fd, BCL_DEVICE_MEMORY_REMOVE, 2) == BCL_OK);
+	CHECK(kept() == PAGES);
+	CHECK(counters_of(&a).pages_pinned == before + PAGES);
+	munmap(from, SIZE);
+	expect_kept_soon(0);
+}
+
+/* ---- the mapping changes ---- */
+
+static void test_mapped_again(void)
+{
+	uint8_t *from = full(SIZE);
+	unsigned i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		deliver_new(from, SIZE);
+		memory_at(from, SIZE, MAP_FIXED);
+		deliver_new(from, SIZE);
+		CHECK(!munmap(from, SIZE));
+		memory_at(from, SIZE, MAP_FIXED);
+	}
+	for (i = 0; i < ROUNDS; i++) { /* where data arrive */
+		deliver_new(from, SIZE);
+		memory_at(to, SIZE, MAP_FIXED);
+	}
+	munmap(from, SIZE);
+	expect_kept_soon(0);
+}
+
+static void test_mremap(void)
+{
+	uint8_t *from = full(SIZE), *other = full(SIZE);
+
+	deliver(from, SIZE);
+	deliver(other, SIZE);
+	CHECK(mremap(from, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, other) ==
+	      other);
+	deliver(other, SIZE);
+	memory_at(from, SIZE, MAP_FIXED);
+	deliver_new(from, SIZE);
+	deliver_new(other, SIZE);
+	munmap(from, SIZE);
+	munmap(other, SIZE);
+	expect_kept_soon(0);
+}
+
+static void test_dontneed(void)
+{
+	uint8_t *from = full(SIZE);
+	unsigned i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		deliver_new(from, SIZE);
+		CHECK(!madvise(from + i % PAGES * PAGE, PAGE, MADV_DONTNEED));
+		deliver_new(from, SIZE);
+	}
+	CHECK(!madvise(from, SIZE, MADV_DONTNEED));
+	expect_kept_soon(0);
+	munmap(from, SIZE);
+}
+
+static uint8_t *volatile region; /* that the thread gives up; NULL: end */
+static volatile unsigned given;	 /* regions */
+
+static void *give_up(void *unused)
+{
+	uint8_t *memory;
+
+	while ((memory = region))
+		if (!(given & 1)) {
+			madvise(memory, HUGE, MADV_DONTNEED);
+			given++;
+		}
+	return unused;
+}
+
+/* A thread sees that another one gives memory up, whose call is not over yet.
+ */
+static void test_meanwhile(void)
+{
+	volatile uint64_t *word;
+	pthread_t thread;
+	unsigned i;
+
+	region = full(HUGE);
+	word = (void *)region;
+	given = 1;
+	CHECK(!pthread_create(&thread, NULL, give_up, NULL));
+	for (i = 1; i < ROUNDS; i++) {
+		memset(region, 1, HUGE);
+		deliver(region, PAGE);
+		given++;
+		while (*word)
+			;
+		*word = i;
+		CHECK(open_channel(to, 8) == BCL_OK);
+		CHECK(send_from(region, 8) == BCL_OK);
+		CHECK(received(&b).status == BCL_OK);
+		CHECK(!memcmp(to, region, 8));
+		while (!(given & 1))
+			;
+	}
+	word = NULL;
+	munmap(region, HUGE);
+	region = NULL;
+	CHECK(!pthread_join(thread, NULL));
+	expect_kept_soon(0);
+}
+
+/* Rights that are gone are gone for messages, too. */
+static void test_rights(void)
+{
+	uint8_t *from = full(SIZE);
+
+	deliver(from, SIZE);
+	CHECK(!mprotect(from, SIZE, PROT_NONE));
+	CHECK(send_from(from, SIZE) == BCL_ERR_ARG);
+	CHECK(!mprotect(from, SIZE, PROT_READ));
+	CHECK(post(&a, 2, 1, from, SIZE, 0) == BCL_ERR_ARG);
+	CHECK(post(&a, 2, 1, from, SIZE, 1) == BCL_OK);
+	CHECK(unpost(&a, 2) == BCL_OK);
+	CHECK(post(&a, 2, 1, from, SIZE, 0) == BCL_ERR_ARG);
+	CHECK(!mprotect(from, SIZE, PROT_READ | PROT_WRITE));
+	CHECK(post(&a, 2, 1, from, SIZE, 0) == BCL_OK);
+	CHECK(unpost(&a, 2) == BCL_OK);
+	munmap(from, SIZE);
+	expect_kept_soon(0);
+}
+
+/* Memory that was never written, and could only be read at first. */
+static void test_zeros(void)
+{
+	uint8_t *from =
+		mmap(NULL, SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(from != MAP_FAILED);
+	CHECK(post(&a, 2, 1, from, SIZE, 1) == BCL_OK);
+	CHECK(unpost(&a, 2) == BCL_OK);
+	CHECK(!mprotect(from, SIZE, PROT_READ | PROT_WRITE));
+	deliver_new(from, SIZE);
+	munmap(from, SIZE);
+	expect_kept_soon(0);
+}
+
+/* Each side of a fork writes, and the parent's messages are the parent's. */
+static void test_fork(void)
+{
+	uint8_t *from = full(SIZE);
+	int ours[2], theirs[2], status;
+	char byte = 0;
+	pid_t pid;
+
+	deliver_new(from, SIZE);
+	fill(from, SIZE, 201);
+	CHECK(!pipe(ours) && !pipe(theirs));
+	pid = fork();
+	if (!pid) {
+		CHECK(read(ours[0], &byte, 1) == 1);
+		CHECK(is_filled(from, SIZE, 201));
+		memset(from, 9, SIZE);
+		memset(to, 9, SIZE);
+		CHECK(write(theirs[1], &byte, 1) == 1);
+		CHECK(read(ours[0], &byte, 1) == 1);
+		CHECK(from[0] == 9 && to[0] == 9);
+		_exit(0);
+	}
+	CHECK(pinned_by(from, SIZE) == 0); /* the pages are the same */
+	deliver_new(from, SIZE);
+	CHECK(write(ours[1], &byte, 1) == 1);
+	CHECK(read(theirs[0], &byte, 1) == 1);
+	deliver(from, SIZE);
+	deliver_new(from, SIZE);
+	CHECK(write(ours[1], &byte, 1) == 1);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	deliver_new(from, SIZE);
+	close(ours[0]), close(ours[1]), close(theirs[0]), close(theirs[1]);
+	munmap(from, SIZE);
+	expect_kept_soon(0);
+}
+
+static void test_file(void)
+{
+	int fd = memfd_create("cache", MFD_CLOEXEC);
+	uint8_t *from;
+
+	CHECK(fd >= 0 && !ftruncate(fd, SIZE));
+	from = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK(from != MAP_FAILED);
+	deliver_new(from, SIZE);
+	CHECK(pinned_by(from, SIZE) == 0);
+	CHECK(!ftruncate(fd, 0) && !ftruncate(fd, SIZE));
+	deliver_new(from, SIZE);
+	CHECK(!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, PAGE,
+			 PAGE));
+	deliver_new(from, SIZE);
+	CHECK(!madvise(from, PAGE, MADV_REMOVE));
+	deliver_new(from, SIZE);
+	munmap(from, SIZE);
+	expect_kept_soon(0);
+	close(fd);
+}
+
+/* The file learns at once that the card has written. */
+static void test_written_file(void)
+{
+	uint64_t before = counters_of(&b).pages_kept;
+	uint8_t *from = full(SIZE), *file;
+
+	file = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(file != MAP_FAILED);
+	deliver_to(file, from, SIZE);
+	CHECK(counters_of(&b).pages_kept == before);
+	munmap(file, SIZE);
+	munmap(from, SIZE);
+	expect_kept_soon(0);
+}
+
+static void test_huge(void)
+{
+	uint8_t *memory = memory_of(2 * HUGE), *huge;
+
+	huge = (void *)(((uintptr_t)memory + HUGE - 1) & -(uintptr_t)HUGE);
+	CHECK(!madvise(huge, HUGE, MADV_HUGEPAGE));
+	deliver_new(huge, HUGE);
+	CHECK(pinned_by(huge, HUGE) == 0);
+	CHECK(!madvise(huge + 5 * PAGE, PAGE, MADV_DONTNEED));
+	deliver_new(huge, HUGE);
+	CHECK(!munmap(huge + HUGE / 2, HUGE / 2));
+	deliver_new(huge, HUGE / 2);
+	memory_at(huge + HUGE / 2, HUGE / 2, MAP_FIXED);
+	deliver_new(huge, HUGE);
+	munmap(memory, 2 * HUGE);
+	expect_kept_soon(0);
+}
+
+/* ---- bounds ---- */
+
+static void set_parameter(const char *name, unsigned value)
+{
+	char path[80];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/module/bcl/parameters/%s", name);
+	file = fopen(path, "w");
+	CHECK(file && fprintf(file, "%u\n", value) > 0 && !fclose(file));
+}
+
+/* Three of four places are kept: those that were used last. */
+static void test_bound(void)
+{
+	uint8_t *memory = full(8 * SIZE), *from[4];
+	unsigned i;
+
+	set_parameter("kept_pages", 3 * PAGES);
+	for (i = 0; i < 4; i++)
+		from[i] = memory + i * SIZE;
+	for (i = 0; i < 3; i++)
+		CHECK(pinned_by(from[i], SIZE) == PAGES);
+	CHECK(pinned_by(from[0], SIZE) == 0);
+	CHECK(pinned_by(from[3], SIZE) == PAGES); /* in place of from[1] */
+	CHECK(kept() == 3 * PAGES);
+	CHECK(pinned_by(from[0], SIZE) == 0);
+	CHECK(pinned_by(from[2], SIZE) == 0);
+	CHECK(pinned_by(from[3], SIZE) == 0);
+	CHECK(pinned_by(from[1], SIZE) == PAGES); /* in place of from[0] */
+	CHECK(pinned_by(from[2], SIZE) == 0);
+	/* more than all of them is not kept, and costs none of them its place
+	 */
+	CHECK(pinned_by(memory + 4 * SIZE, 4 * SIZE) == 4 * PAGES);
+	CHECK(kept() == 3 * PAGES && pinned_by(from[3], SIZE) == 0);
+	set_parameter("kept_pages", 0);
+	CHECK(pinned_by(from[3], SIZE) == 0);
+	CHECK(kept() == 0);
+	CHECK(pinned_by(from[3], SIZE) == PAGES);
+	set_parameter("kept_pages", 16384);
+	munmap(memory, 8 * SIZE);
+	expect_kept_soon(0);
+}
+
+static void test_user_limit(void)
+{
+	uint8_t *memory = full(3 * SIZE);
+	unsigned i;
+
+	CHECK(kept() == 0 && counters_of(&b).pages_kept == 0);
+	set_parameter("user_pages", 2 * PAGES);
+	for (i = 0; i < 3; i++)
+		CHECK(post(&a, 2, i + 1, memory + i * SIZE, SIZE, 0) ==
+			      BCL_OK &&
+		      unpost(&a, 2) == BCL_OK);
+	CHECK(kept() == 2 * PAGES);
+	/* the other card needs all */
+	CHECK(post(&b, 2, 1, memory, 2 * SIZE, 0) == BCL_OK);
+	CHECK(kept() == 0);
+	CHECK(unpost(&b, 2) == BCL_OK);
+	set_parameter("user_pages", -1);
+	munmap(memory, 3 * SIZE);
+}
+
+static void keep_pages(const struct user *card, uint8_t *memory, size_t pages)
+{
+	CHECK(post(card, 1, 1, memory, pages * PAGE, 0) == BCL_OK);
+	CHECK(unpost(card, 1) == BCL_OK);
+	CHECK(counters_of(card).pages_kept == pages);
+}
+
+/* A process may use all pages that may be locked. */
+static void use_all(const char *interface, size_t pages)
+{
+	struct rlimit limit = { pages * PAGE, pages * PAGE };
+	uint8_t *memory = memory_of(3 * pages * PAGE);
+	uint8_t *end = memory + 2 * pages * PAGE;
+	struct user one, other;
+
+	CHECK(!setrlimit(RLIMIT_MEMLOCK, &limit) && !setuid(USER));
+	open_card(&one, interface);
+	open_port(&one, 3);
+	open_card(&other, interface);
+	open_port(&other, 4);
+	/* charged with more than one page */
+	CHECK(add_memory(&one, 1, end, PAGE, 7) == BCL_OK);
+	CHECK(add_memory(&one, 2, memory, (pages - 1) * PAGE, 7) == BCL_OK);
+	CHECK(add_memory(&one, 3, end + PAGE, PAGE, 7) == BCL_ERR_NOMEM);
+	CHECK(ioctl(one.fd, BCL_DEVICE_MEMORY_REMOVE, 1) == BCL_OK);
+	CHECK(ioctl(one.fd, BCL_DEVICE_MEMORY_REMOVE, 2) == BCL_OK);
+	/* what is kept makes room, of any card */
+	CHECK(add_memory(&one, 4, memory + PAGE, pages * PAGE, 7) == BCL_OK);
+	CHECK(ioctl(one.fd, BCL_DEVICE_MEMORY_REMOVE, 4) == BCL_OK);
+	CHECK(counters_of(&one).pages_kept == pages);
+	CHECK(add_memory(&other, 1, memory, pages * PAGE, 7) == BCL_OK);
+	CHECK(locked_kb() == (long)(pages * PAGE / 1024));
+	close_card(&one);
+	close_card(&other);
+	CHECK(locked_kb() == 0);
+}
+
+static void test_locked(const char *interface)
+{
+	static const size_t sizes[] = { 16, 300, 600, 1100 };
+	unsigned i;
+	int status;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		if (!fork()) {
+			use_all(interface, sizes[i]);
+			_exit(0);
+		}
+		CHECK(wait(&status) > 0 && status == 0);
+		expect_no_pins();
+	}
+}
+
+/* ---- ends ---- */
+
+/* The process ends, or becomes another program, with its file open. */
+static void test_ends(const char *interface)
+{
+	uint8_t *memory = full(SIZE);
+	struct user card;
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		open_card(&card, interface);
+		open_port(&card, 3);
+		keep_pages(&card, memory, PAGES);
+		_exit(0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	expect_no_pins();
+	pid = fork();
+	if (!pid) {
+		open_card(&card, interface);
+		open_port(&card, 3);
+		keep_pages(&card, memory, PAGES);
+		CHECK(!fcntl(card.fd, F_SETFD, 0));
+		execl("/bin/sleep", "sleep", "1", NULL);
+		_exit(1);
+	}
+	usleep(500000);
+	expect_no_pins();
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	munmap(memory, SIZE);
+}
+
+int main(int argc, char **argv)
+{
+	CHECK(argc == 3);
+	setvbuf(stdout, NULL, _IONBF, 0);
+	open_card(&a, argv[1]);
+	open_card(&b, argv[2]);
+	open_port(&a, 1);
+	open_port(&b, 2);
+	connect_to(&a, &b);
+	to = memory_of(HUGE);
+#define TEST(call)                     \
+	do {                           \
+		printf("%s\n", #call); \
+		call;                  \
+	} while (0)
+	TEST(test_again());
+	TEST(test_together());
+	TEST(test_mapped_again());
+	TEST(test_mremap());
+	TEST(test_dontneed());
+	TEST(test_meanwhile());
+	TEST(test_rights());
+	TEST(test_zeros());
+	TEST(test_fork());
+	TEST(test_file());
+	TEST(test_written_file());
+	TEST(test_huge());
+	TEST(test_bound());
+	TEST(test_user_limit());
+	TEST(test_locked(argv[1]));
+	TEST(test_ends(argv[1]));
+	expect_no_pins();
+	close_card(&a);
+	close_card(&b);
+	expect_no_pins();
+	printf("cache: %u checks passed\n", checks);
+	return 0;
+}
