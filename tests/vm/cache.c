@@ -18,6 +18,8 @@ enum {
 	PAGES = 4,
 	SIZE = PAGES * PAGE,
 	HUGE = 2 << 20,
+	REGION = 16000 * PAGE,
+	FLUSHED = 11000 * PAGE,
 	ROUNDS = 100,
 	TRIES = 200,
 	USER = 1000,
@@ -199,51 +201,76 @@ static void test_dontneed(void)
 	munmap(from, SIZE);
 }
 
-static uint8_t *volatile region; /* that the thread gives up; NULL: end */
-static volatile unsigned given;	 /* regions */
+/* Write a word to memory that was just given up, and send from there. */
+static void deliver_word(uint8_t *from, size_t length, size_t at, uint64_t word)
+{
+	memcpy(from + at, &word, sizeof(word));
+	CHECK(send_from(from, length) == BCL_OK);
+	CHECK(received(&b).status == BCL_OK);
+	CHECK(!memcmp(to + at, &word, sizeof(word)));
+}
+
+/* The kernel needs a time to compare many pages, of which the last one is
+ * another one. */
+static void test_compared(void)
+{
+	uint8_t *from = full(HUGE);
+	unsigned i, delay;
+
+	CHECK(!madvise(from, HUGE, MADV_NOHUGEPAGE));
+	for (i = 0; i < ROUNDS; i++) {
+		deliver(from, HUGE);
+		CHECK(open_channel(to, HUGE) == BCL_OK);
+		CHECK(!madvise(from, HUGE, MADV_FREE));
+		CHECK(!madvise(from + HUGE - PAGE, PAGE, MADV_DONTNEED));
+		for (delay = i * 1000; delay; delay--)
+			__asm__ volatile("pause");
+		deliver_word(from, HUGE, HUGE - 8, i + 1);
+	}
+	munmap(from, HUGE);
+	expect_kept_soon(0);
+}
+
+static uint8_t *region;
+static volatile bool wanted; /* the region shall be given up */
 
 static void *give_up(void *unused)
 {
-	uint8_t *memory;
-
-	while ((memory = region))
-		if (!(given & 1)) {
-			madvise(memory, HUGE, MADV_DONTNEED);
-			given++;
-		}
+	while (!wanted)
+		;
+	CHECK(!madvise(region, REGION, MADV_DONTNEED));
 	return unused;
 }
 
 /* A thread sees that another one gives memory up, whose call is not over yet.
+ * The kernel makes all processors forget pages after 10,000 of them at the
+ * latest: then the first page is another one for all threads.
  */
 static void test_meanwhile(void)
 {
-	volatile uint64_t *word;
+	unsigned char present;
 	pthread_t thread;
+	size_t at;
 	unsigned i;
 
-	region = full(HUGE);
-	word = (void *)region;
-	given = 1;
-	CHECK(!pthread_create(&thread, NULL, give_up, NULL));
-	for (i = 1; i < ROUNDS; i++) {
-		memset(region, 1, HUGE);
+	region = memory_of(REGION);
+	CHECK(!madvise(region, REGION, MADV_NOHUGEPAGE));
+	for (i = 0; i < ROUNDS / 10; i++) {
+		for (at = 0; at < REGION; at += PAGE)
+			region[at] = 1;
 		deliver(region, PAGE);
-		given++;
-		while (*word)
-			;
-		*word = i;
-		CHECK(open_channel(to, 8) == BCL_OK);
-		CHECK(send_from(region, 8) == BCL_OK);
-		CHECK(received(&b).status == BCL_OK);
-		CHECK(!memcmp(to, region, 8));
-		while (!(given & 1))
-			;
+		CHECK(open_channel(to, PAGE) == BCL_OK);
+		CHECK(!pthread_create(&thread, NULL, give_up, NULL));
+		usleep(1000);
+		wanted = true;
+		do
+			CHECK(!mincore(region + FLUSHED, PAGE, &present));
+		while (present & 1);
+		deliver_word(region, PAGE, 0, i + 2);
+		CHECK(!pthread_join(thread, NULL));
+		wanted = false;
 	}
-	word = NULL;
-	munmap(region, HUGE);
-	region = NULL;
-	CHECK(!pthread_join(thread, NULL));
+	munmap(region, REGION);
 	expect_kept_soon(0);
 }
 
@@ -545,6 +572,7 @@ int main(int argc, char **argv)
 	TEST(test_mapped_again());
 	TEST(test_mremap());
 	TEST(test_dontneed());
+	TEST(test_compared());
 	TEST(test_meanwhile());
 	TEST(test_rights());
 	TEST(test_zeros());
