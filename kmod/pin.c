@@ -30,16 +30,15 @@ enum {
 static int charge_process(struct bcl_kmod_host *host, unsigned long npages)
 {
 	long left = atomic_long_sub_return(npages, &host->charged);
-	long need = min_t(long, -left, npages);
 
 	if (left >= 0)
 		return 0;
-	if (!account_locked_vm(host->mm, need + CHUNK, true)) {
-		atomic_long_add(need + CHUNK, &host->charged);
+	if (!account_locked_vm(host->mm, npages + CHUNK, true)) {
+		atomic_long_add(npages + CHUNK, &host->charged);
 		return 0;
 	}
-	if (!account_locked_vm(host->mm, need, true)) {
-		atomic_long_add(need, &host->charged);
+	if (!account_locked_vm(host->mm, npages, true)) {
+		atomic_long_add(npages, &host->charged);
 		return 0;
 	}
 	atomic_long_add(npages, &host->charged);

@@ -25,8 +25,9 @@
  *
  * A request, or a channel that is posted, names memory of the process by
  * BCL_HANDLE_SELF and an address. The card keeps the pages of this memory until
- * the event, except for an address in the part `given` of the port, whose pages
- * the card has anyway. Memory in any other mapping of the device is refused.
+ * the event, or longer for further messages, except for an address in the part
+ * `given` of the port, whose pages the card has anyway. Memory in any other
+ * mapping of the device is refused.
  *
  * The module limits what each user, by uid, has in all cards together. Each
  * limit is a parameter of the module. A call for more fails with EDQUOT:

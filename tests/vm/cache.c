@@ -2,9 +2,8 @@
 /*
  * Pins that cards of the kernel keep for further messages, in a guest; the
  * arguments are two interfaces that reach each other. The same memory is pinned
- * once, a peer gets what the process sees in its memory at that moment,
- * whatever happened to the memory before, and what is kept is bounded and gives
- * way to limits.
+ * once. A peer gets the contents that the process sees, whatever happened to
+ * the memory before. Kept pins are bounded, and give way to limits.
  */
 #define _GNU_SOURCE
 
@@ -210,8 +209,8 @@ static void deliver_word(uint8_t *from, size_t length, size_t at, uint64_t word)
 	CHECK(!memcmp(to + at, &word, sizeof(word)));
 }
 
-/* The kernel needs a time to compare many pages, of which the last one is
- * another one. */
+/* The kernel takes time to compare many pages, and only the last page is new.
+ */
 static void test_compared(void)
 {
 	uint8_t *from = full(HUGE);
@@ -242,9 +241,9 @@ static void *give_up(void *unused)
 	return unused;
 }
 
-/* A thread sees that another one gives memory up, whose call is not over yet.
- * The kernel makes all processors forget pages after 10,000 of them at the
- * latest: then the first page is another one for all threads.
+/* One thread gives memory up, and the main thread sees the effect before the
+ * call is over. All processors forget the old pages after 10,000 pages at the
+ * latest: then the first page is new for all threads.
  */
 static void test_meanwhile(void)
 {
@@ -274,7 +273,7 @@ static void test_meanwhile(void)
 	expect_kept_soon(0);
 }
 
-/* Rights that are gone are gone for messages, too. */
+/* A message needs the same rights as the process. */
 static void test_rights(void)
 {
 	uint8_t *from = full(SIZE);
@@ -294,7 +293,7 @@ static void test_rights(void)
 	expect_kept_soon(0);
 }
 
-/* Memory that was never written, and could only be read at first. */
+/* Memory was never written, and becomes writable later. */
 static void test_zeros(void)
 {
 	uint8_t *from =
@@ -413,7 +412,7 @@ static void set_parameter(const char *name, unsigned value)
 	CHECK(file && fprintf(file, "%u\n", value) > 0 && !fclose(file));
 }
 
-/* Three of four places are kept: those that were used last. */
+/* The card keeps three of four places, and drops the least recently used. */
 static void test_bound(void)
 {
 	uint8_t *memory = full(8 * SIZE), *from[4];
@@ -432,7 +431,7 @@ static void test_bound(void)
 	CHECK(pinned_by(from[3], SIZE) == 0);
 	CHECK(pinned_by(from[1], SIZE) == PAGES); /* in place of from[0] */
 	CHECK(pinned_by(from[2], SIZE) == 0);
-	/* more than all of them is not kept, and costs none of them its place
+	/* too long to keep: the three places stay
 	 */
 	CHECK(pinned_by(memory + 4 * SIZE, 4 * SIZE) == 4 * PAGES);
 	CHECK(kept() == 3 * PAGES && pinned_by(from[3], SIZE) == 0);
@@ -491,7 +490,7 @@ static void use_all(const char *interface, size_t pages)
 	CHECK(add_memory(&one, 3, end + PAGE, PAGE, 7) == BCL_ERR_NOMEM);
 	CHECK(ioctl(one.fd, BCL_DEVICE_MEMORY_REMOVE, 1) == BCL_OK);
 	CHECK(ioctl(one.fd, BCL_DEVICE_MEMORY_REMOVE, 2) == BCL_OK);
-	/* what is kept makes room, of any card */
+	/* kept pins of both cards make room */
 	CHECK(add_memory(&one, 4, memory + PAGE, pages * PAGE, 7) == BCL_OK);
 	CHECK(ioctl(one.fd, BCL_DEVICE_MEMORY_REMOVE, 4) == BCL_OK);
 	CHECK(counters_of(&one).pages_kept == pages);

@@ -3,7 +3,7 @@
 # What messages cost over the card of the kernel, in a guest that counts instructions:
 # one system call for a send, none for a receive, the copies of a byte, and the
 # instructions, beside TCP and beside the cards of processes; and the instructions of a
-# pin.
+# pin, which is made or was kept.
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
@@ -18,7 +18,12 @@ set -e
 . /nodes
 export BCL_SHM=off
 there="10.0.0.2 /proc/$other/ns/net"
-/pins veth0
+/pins veth0 kept
+kept=/sys/module/bcl/parameters/kept_pages
+pages=$(cat $kept)
+echo 0 >$kept
+/pins veth0 pins
+echo $pages >$kept
 /cost tcp $there
 for rails in packet udp; do
 	export BCL_RAILS=$rails
@@ -66,15 +71,18 @@ is_near() {
 }
 
 is_near kernel-packet small 8333
-is_near kernel-packet large 5206000
-is_near kernel-packet-bare large 3582000
-is_near kernel-packet middle 339700
+is_near kernel-packet large 5027000
+is_near kernel-packet-bare large 3414000
+is_near kernel-packet middle 313700
 is_near kernel-udp small 11424
-is_near kernel-udp middle 239700
-is_near kernel-udp large 3123000
-is_near kernel-udp-bare large 1506000
-is_near pins middle 11984
-is_near pins large 84780
+is_near kernel-udp middle 213800
+is_near kernel-udp large 2958000
+is_near kernel-udp-bare middle 112700
+is_near kernel-udp-bare large 1336000
+is_near kept middle 278
+is_near kept large 302
+is_near pins middle 12445
+is_near pins large 87814
 is_less kernel-packet small 80 tcp
 is_less kernel-packet small 100 process-packet
 is_less kernel-udp small 100 process-udp

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pins INTERFACE: prints how many instructions it takes to pin the memory of a
- * message of 64 KB, and of a megabyte, and to give the memory back: a channel
- * for that memory is posted and taken back, beside a channel for nothing. The
- * guest's emulator advances the clock by a nanosecond for each instruction.
+ * pins INTERFACE NAME: prints how many instructions it takes to pin the memory
+ * of a message of 64 KB, and of a megabyte, and to give the memory back, or to
+ * find the pin, if the card keeps pins: a channel for that memory is posted and
+ * taken back, beside a channel for nothing. The guest's emulator advances the
+ * clock by a nanosecond for each instruction.
  */
 #include "kmod_user.h"
 
@@ -40,13 +41,15 @@ int main(int argc, char **argv)
 	uint8_t *memory = memory_of(LARGE);
 	uint64_t nothing;
 
-	CHECK(argc == 2);
+	CHECK(argc == 3);
 	fill(memory, LARGE, 1);
 	open_card(&user, argv[1]);
 	open_port(&user, 1);
 	nothing = cost_of(memory, 0);
-	printf("cost: pins middle %lu\n", cost_of(memory, MIDDLE) - nothing);
-	printf("cost: pins large %lu\n", cost_of(memory, LARGE) - nothing);
+	printf("cost: %s middle %lu\n", argv[2],
+	       cost_of(memory, MIDDLE) - nothing);
+	printf("cost: %s large %lu\n", argv[2],
+	       cost_of(memory, LARGE) - nothing);
 	close_card(&user);
 	return 0;
 }
