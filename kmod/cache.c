@@ -64,10 +64,9 @@ static void drop_beyond(struct bcl_kmod_host *host, u64 most)
 
 /* A file learns at the release that the card has written its pages, and shall
  * not wait for that. */
-static bool may_keep(const struct bcl_kmod_host *host,
-		     const struct bcl_kmod_pin *pin)
+static bool may_keep(const struct bcl_kmod_pin *pin)
 {
-	return bcl_kmod_mapping_holds(pin) && !host->closing &&
+	return bcl_kmod_mapping_holds(pin) &&
 	       pin->npages <= READ_ONCE(kept_pages) &&
 	       (pin->anonymous || !pin->dirty);
 }
@@ -76,7 +75,7 @@ void bcl_kmod_unpin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
 {
 	if (--pin->users)
 		return;
-	if (may_keep(host, pin))
+	if (may_keep(pin))
 		keep(host, pin);
 	else
 		release_later(host, pin);
