@@ -46,11 +46,11 @@ bool bcl_kmod_mapping_watched(struct bcl_kmod_host *host,
 			      struct bcl_kmod_pin *pin)
 {
 	spin_lock_bh(&host->mapping_lock);
-	pin->watched = true;
+	pin->watched = !pin->gone;
 	if (!list_empty(&pin->doubt))
 		schedule_work(&host->compare);
 	spin_unlock_bh(&host->mapping_lock);
-	return !READ_ONCE(pin->gone);
+	return pin->watched;
 }
 
 void bcl_kmod_mapping_forget(struct bcl_kmod_host *host,

@@ -33,7 +33,7 @@ struct bcl_kmod_pin {
 	/* The process may have other rights. Never false again. */
 	bool stale;
 	/* Protected by host->mapping_lock: */
-	bool watched;		/* all pages are pinned */
+	bool watched;		/* pinned, and not gone at that time */
 	bool unsure;		/* in doubt, or being compared */
 	struct list_head doubt; /* in host->doubts */
 	unsigned long from, to; /* first and last address in doubt */
@@ -87,7 +87,8 @@ void bcl_kmod_cache_sweep(struct bcl_kmod_host *host);
 /* Before pages are pinned, from the address `first` on. */
 void bcl_kmod_mapping_watch(struct bcl_kmod_host *host,
 			    struct bcl_kmod_pin *pin, unsigned long first);
-/* All pages are pinned. Returns false if the memory is gone meanwhile. */
+/* All pages are pinned, and others may find the pin. Returns false if the
+ * memory is gone meanwhile: then the caller is the only user. */
 bool bcl_kmod_mapping_watched(struct bcl_kmod_host *host,
 			      struct bcl_kmod_pin *pin);
 /* True if the pin may still serve further users, as far as is known. */
