@@ -42,9 +42,8 @@ static void unkeep(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
 
 static void release_later(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
 {
-	if (list_empty(&host->unpinned))
-		schedule_work(&host->release);
 	list_add_tail(&pin->link, &host->unpinned);
+	schedule_work(&host->release);
 }
 
 static void drop(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
