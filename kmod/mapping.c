@@ -64,12 +64,13 @@ void bcl_kmod_mapping_forget(struct bcl_kmod_host *host,
 	mutex_unlock(&host->comparing);
 }
 
-/* A pin without users that is not kept is about to be released. */
+/* A pin without users that is not kept is about to be released. A file must
+ * hear of each intent to write, which is where pages are pinned. */
 static bool serves(const struct bcl_kmod_pin *pin, bool write)
 {
 	return (pin->users || pin->kept) && pin->watched &&
 	       bcl_kmod_mapping_holds(pin) && !pin->unsure &&
-	       (pin->writable || !write);
+	       (!write || (pin->writable && pin->anonymous));
 }
 
 static struct bcl_kmod_pin *find(struct bcl_kmod_host *host,

@@ -366,17 +366,22 @@ static void test_file(void)
 	close(fd);
 }
 
-/* The file learns at once that the card has written. */
+/* The file learns before the card writes, and at once that it has written. */
 static void test_written_file(void)
 {
-	uint64_t before = counters_of(&b).pages_kept;
+	struct bcl_device_counters before = counters_of(&b), after;
 	uint8_t *from = full(SIZE), *file;
 
 	file = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(file != MAP_FAILED);
+	CHECK(post(&b, 2, 1, file, SIZE, 1) == BCL_OK);
+	CHECK(unpost(&b, 2) == BCL_OK);
+	CHECK(counters_of(&b).pages_kept == before.pages_kept + PAGES);
 	deliver_to(file, from, SIZE);
-	CHECK(counters_of(&b).pages_kept == before);
+	after = counters_of(&b);
+	CHECK(after.pages_pinned == before.pages_pinned + 2 * PAGES);
+	CHECK(after.pages_kept == before.pages_kept + PAGES);
 	munmap(file, SIZE);
 	munmap(from, SIZE);
 	expect_kept_soon(0);
