@@ -40,19 +40,38 @@ void bcl_kmod_admin_add(struct bcl_kmod_host *host)
 
 void bcl_kmod_admin_remove(struct bcl_kmod_host *host)
 {
+	down_write(&host->giving);
 	mutex_lock(&cards_mutex);
 	list_del(&host->known);
 	mutex_unlock(&cards_mutex);
+	up_write(&host->giving);
 }
 
-void bcl_kmod_admin_give(const struct bcl_kmod_user *user)
+/*
+ * The release of a pin may wait for the mmap lock of the card's process, and
+ * the process can make that long. So cards_mutex is free meanwhile, and the
+ * card stays in the list.
+ */
+void bcl_kmod_admin_give(const struct bcl_kmod_host *needy, bool of_user)
 {
 	struct bcl_kmod_host *host;
 
 	mutex_lock(&cards_mutex);
-	list_for_each_entry (host, &cards, known)
-		if (host->user == user)
+	list_for_each_entry (host, &cards, known) {
+		const bool process = host->mm == needy->mm;
+
+		if (!process && !(of_user && host->user == needy->user))
+			continue;
+		if (!down_read_trylock(&host->giving))
+			continue; /* the card ends */
+		mutex_unlock(&cards_mutex);
+		if (process)
 			bcl_kmod_pins_give(host);
+		else
+			bcl_kmod_cache_give(host, ULONG_MAX);
+		mutex_lock(&cards_mutex);
+		up_read(&host->giving);
+	}
 	mutex_unlock(&cards_mutex);
 }
 

@@ -26,6 +26,7 @@ struct bcl_kmod_host *bcl_kmod_host_make(void)
 	if (!host)
 		return NULL;
 	mutex_init(&host->mutex);
+	init_rwsem(&host->giving);
 	mutex_init(&host->unpinning);
 	mutex_init(&host->comparing);
 	spin_lock_init(&host->mapping_lock);

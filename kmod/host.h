@@ -17,6 +17,7 @@
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/nospec.h>
+#include <linux/rwsem.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -172,6 +173,8 @@ struct bcl_kmod_host {
 	struct hlist_node hashed; /* by id; read under RCU */
 	struct list_head listed;  /* in the list of all hosts */
 	struct list_head known;	  /* to administrators, by id */
+	/* Held for reading while another thread has the card release pins. */
+	struct rw_semaphore giving;
 
 	spinlock_t lock;
 	/* Below: constant, or protected by the lock. */
@@ -420,8 +423,9 @@ u32 bcl_kmod_job_of(const u8 key[BCL_KEY_SIZE]);
 /* The card is open: administrators may reach it, until the removal. */
 void bcl_kmod_admin_add(struct bcl_kmod_host *host);
 void bcl_kmod_admin_remove(struct bcl_kmod_host *host);
-/* Release what the cards of the user keep for later. May sleep. */
-void bcl_kmod_admin_give(const struct bcl_kmod_user *user);
+/* Release what the cards of the host's process keep for later, or all cards of
+ * its user. May sleep. */
+void bcl_kmod_admin_give(const struct bcl_kmod_host *needy, bool of_user);
 /* The calls of bcl/card_device.h. */
 long bcl_kmod_admin_card(struct bcl_device_card *card);
 long bcl_kmod_admin_peer(struct bcl_device_peer *peer);

@@ -73,7 +73,7 @@ static int charge_or_give(struct bcl_kmod_host *host, unsigned long npages)
 	while (error && bcl_kmod_cache_give(host, npages))
 		error = charge(host, npages);
 	if (error) {
-		bcl_kmod_admin_give(host->user);
+		bcl_kmod_admin_give(host, error == -EDQUOT);
 		error = charge(host, npages);
 	}
 	return error;

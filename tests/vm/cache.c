@@ -95,6 +95,17 @@ static void expect_kept_soon(uint64_t pages)
 	}
 }
 
+/* Cards of other processes, too. */
+static void expect_all_keep_soon(long pages)
+{
+	unsigned i;
+
+	for (i = 0; kept_pages() != pages; i++) {
+		CHECK(i < TRIES);
+		usleep(10000);
+	}
+}
+
 static uint8_t *full(size_t size)
 {
 	uint8_t *memory = memory_of(size);
@@ -467,6 +478,7 @@ static void test_user_limit(void)
 	CHECK(unpost(&b, 2) == BCL_OK);
 	set_parameter("user_pages", -1);
 	munmap(memory, 3 * SIZE);
+	expect_all_keep_soon(0);
 }
 
 static void keep_pages(const struct user *card, uint8_t *memory, size_t pages)
@@ -506,20 +518,48 @@ static void use_all(const char *interface, size_t pages)
 	CHECK(locked_kb() == 0);
 }
 
+/* Keep pages in another process of the user, until the pipe is closed. */
+static void keep_elsewhere(const char *interface, const int until[2])
+{
+	uint8_t *memory = memory_of(SIZE);
+	struct user card;
+	char byte;
+
+	close(until[1]);
+	CHECK(!setuid(USER));
+	open_card(&card, interface);
+	open_port(&card, 5);
+	keep_pages(&card, memory, PAGES);
+	CHECK(read(until[0], &byte, 1) == 0);
+	CHECK(counters_of(&card).pages_kept == PAGES);
+}
+
 static void test_locked(const char *interface)
 {
 	static const size_t sizes[] = { 16, 300, 600, 1100 };
+	int status, until[2];
 	unsigned i;
-	int status;
+	pid_t pid;
 
+	CHECK(!pipe(until));
+	pid = fork();
+	if (!pid) {
+		keep_elsewhere(interface, until);
+		_exit(0);
+	}
+	expect_all_keep_soon(PAGES);
 	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		if (!fork()) {
 			use_all(interface, sizes[i]);
 			_exit(0);
 		}
 		CHECK(wait(&status) > 0 && status == 0);
+		/* the limit of another process is none of this one */
+		CHECK(kept_pages() == PAGES);
 		expect_no_pins();
 	}
+	close(until[0]), close(until[1]);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
 /* ---- ends ---- */
