@@ -192,6 +192,13 @@ static void test_mremap(void)
 	deliver_new(from, SIZE);
 	deliver_new(other, SIZE);
 	munmap(from, SIZE);
+	/* the addresses stay, and get new pages */
+	CHECK(mremap(other, SIZE, SIZE,
+		     MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+		     from) == from);
+	deliver_new(other, SIZE);
+	deliver(from, SIZE);
+	munmap(from, SIZE);
 	munmap(other, SIZE);
 	expect_kept_soon(0);
 }
@@ -220,24 +227,44 @@ static void deliver_word(uint8_t *from, size_t length, size_t at, uint64_t word)
 	CHECK(!memcmp(to + at, &word, sizeof(word)));
 }
 
-/* The kernel takes time to compare many pages, and only the last page is new.
- */
+static void await_absent(uint8_t *page)
+{
+	unsigned char present;
+
+	do
+		CHECK(!mincore(page, PAGE, &present));
+	while (present & 1);
+}
+
+static void *give_page_up(void *page)
+{
+	CHECK(!madvise(page, PAGE, MADV_DONTNEED));
+	return NULL;
+}
+
+/* A thread gives the last page of a huge one up, which the kernel splits. All
+ * its pages are in doubt, and the module takes time to compare them. */
 static void test_compared(void)
 {
-	uint8_t *from = full(HUGE);
+	uint8_t *memory = memory_of(2 * HUGE), *huge, *last;
+	pthread_t thread;
 	unsigned i, delay;
 
-	CHECK(!madvise(from, HUGE, MADV_NOHUGEPAGE));
+	huge = (void *)(((uintptr_t)memory + HUGE - 1) & -(uintptr_t)HUGE);
+	last = huge + HUGE - PAGE;
 	for (i = 0; i < ROUNDS; i++) {
-		deliver(from, HUGE);
+		memory_at(huge, HUGE, MAP_FIXED);
+		CHECK(!madvise(huge, HUGE, MADV_HUGEPAGE));
+		deliver_new(huge, HUGE);
 		CHECK(open_channel(to, HUGE) == BCL_OK);
-		CHECK(!madvise(from, HUGE, MADV_FREE));
-		CHECK(!madvise(from + HUGE - PAGE, PAGE, MADV_DONTNEED));
-		for (delay = i * 1000; delay; delay--)
+		CHECK(!pthread_create(&thread, NULL, give_page_up, last));
+		await_absent(last);
+		for (delay = i * 100; delay; delay--)
 			__asm__ volatile("pause");
-		deliver_word(from, HUGE, HUGE - 8, i + 1);
+		deliver_word(huge, HUGE, HUGE - 8, i + 1);
+		CHECK(!pthread_join(thread, NULL));
 	}
-	munmap(from, HUGE);
+	munmap(memory, 2 * HUGE);
 	expect_kept_soon(0);
 }
 
@@ -258,7 +285,6 @@ static void *give_up(void *unused)
  */
 static void test_meanwhile(void)
 {
-	unsigned char present;
 	pthread_t thread;
 	size_t at;
 	unsigned i;
@@ -273,14 +299,49 @@ static void test_meanwhile(void)
 		CHECK(!pthread_create(&thread, NULL, give_up, NULL));
 		usleep(1000);
 		wanted = true;
-		do
-			CHECK(!mincore(region + FLUSHED, PAGE, &present));
-		while (present & 1);
+		await_absent(region + FLUSHED);
 		deliver_word(region, PAGE, 0, i + 2);
 		CHECK(!pthread_join(thread, NULL));
 		wanted = false;
 	}
 	munmap(region, REGION);
+	expect_kept_soon(0);
+}
+
+static volatile bool over;
+
+/* No node has these messages. */
+static void *send_often(void *memory)
+{
+	struct bcl_request request = {
+		.op = BCL_REQ_CHANNEL,
+		.length = SIZE,
+		.nref = 1,
+		.refs = { self(memory, SIZE) },
+	};
+
+	while (!over)
+		CHECK(submit_and_wait(&b, request).status != BCL_OK);
+	return NULL;
+}
+
+/* A thread makes the pin or finds it, while the main thread does the same,
+ * takes the memory away, and has the pin for longer. */
+static void test_threads(void)
+{
+	uint8_t *memory = full(SIZE);
+	pthread_t thread;
+	unsigned i;
+
+	CHECK(!pthread_create(&thread, NULL, send_often, memory));
+	for (i = 0; i < 50 * ROUNDS; i++) {
+		CHECK(post(&b, 2, 1, memory, SIZE, 0) == BCL_OK);
+		memory_at(memory, SIZE, MAP_FIXED);
+		CHECK(unpost(&b, 2) == BCL_OK);
+	}
+	over = true;
+	CHECK(!pthread_join(thread, NULL));
+	munmap(memory, SIZE);
 	expect_kept_soon(0);
 }
 
@@ -304,15 +365,20 @@ static void test_rights(void)
 	expect_kept_soon(0);
 }
 
-/* Memory was never written, and becomes writable later. */
+/* Memory was never written. A debugger writes there, and it becomes writable.
+ */
 static void test_zeros(void)
 {
 	uint8_t *from =
 		mmap(NULL, SIZE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = open("/proc/self/mem", O_WRONLY | O_CLOEXEC);
 
-	CHECK(from != MAP_FAILED);
-	CHECK(post(&a, 2, 1, from, SIZE, 1) == BCL_OK);
-	CHECK(unpost(&a, 2) == BCL_OK);
+	CHECK(from != MAP_FAILED && fd >= 0);
+	deliver(from, SIZE);
+	CHECK(pwrite(fd, "x", 1, (off_t)(uintptr_t)from) == 1);
+	CHECK(from[0] == 'x');
+	deliver(from, SIZE);
+	close(fd);
 	CHECK(!mprotect(from, SIZE, PROT_READ | PROT_WRITE));
 	deliver_new(from, SIZE);
 	munmap(from, SIZE);
@@ -618,6 +684,7 @@ int main(int argc, char **argv)
 	TEST(test_dontneed());
 	TEST(test_compared());
 	TEST(test_meanwhile());
+	TEST(test_threads());
 	TEST(test_rights());
 	TEST(test_zeros());
 	TEST(test_fork());
