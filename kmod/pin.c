@@ -27,22 +27,26 @@ enum {
  * Where a limit is reached, kept pins give way.
  */
 
+/* Returns false, and takes nothing, if fewer are charged in advance. */
+static bool take_charged(struct bcl_kmod_host *host, long npages)
+{
+	long left = atomic_long_read(&host->charged);
+
+	while (left >= npages)
+		if (atomic_long_try_cmpxchg(&host->charged, &left,
+					    left - npages))
+			return true;
+	return false;
+}
+
 static int charge_process(struct bcl_kmod_host *host, unsigned long npages)
 {
-	long left = atomic_long_sub_return(npages, &host->charged);
-
-	if (left >= 0)
+	if (take_charged(host, npages))
 		return 0;
-	if (!account_locked_vm(host->mm, npages + CHUNK, true)) {
-		atomic_long_add(npages + CHUNK, &host->charged);
-		return 0;
-	}
-	if (!account_locked_vm(host->mm, npages, true)) {
-		atomic_long_add(npages, &host->charged);
-		return 0;
-	}
-	atomic_long_add(npages, &host->charged);
-	return -ENOMEM;
+	if (account_locked_vm(host->mm, npages + CHUNK, true))
+		return account_locked_vm(host->mm, npages, true);
+	atomic_long_add(CHUNK, &host->charged);
+	return 0;
 }
 
 static void discharge_process(struct bcl_kmod_host *host, unsigned long npages)
@@ -87,12 +91,8 @@ static void discharge(struct bcl_kmod_host *host, unsigned long npages)
 
 void bcl_kmod_pins_give(struct bcl_kmod_host *host)
 {
-	long left;
-
 	bcl_kmod_cache_give(host, ULONG_MAX);
-	left = atomic_long_read(&host->charged);
-	if (left > 0 && atomic_long_cmpxchg(&host->charged, left, 0) == left)
-		account_locked_vm(host->mm, left, false);
+	account_locked_vm(host->mm, atomic_long_xchg(&host->charged, 0), false);
 }
 
 /* ---- pins ---- */
