@@ -15,7 +15,7 @@
 #include "host.h"
 
 enum {
-	AT_ONCE = 1024, /* pages, between looks for a signal */
+	AT_ONCE = 1024, /* pages, before the thread may be switched */
 	CHUNK = 256,	/* pages that are charged together */
 };
 
@@ -160,9 +160,12 @@ static bool is_anonymous(const struct bcl_kmod_pin *pin)
 {
 	unsigned long i;
 
-	for (i = 0; i < pin->npages; i++)
+	for (i = 0; i < pin->npages; i++) {
 		if (!folio_test_anon(page_folio(pin->page[i])))
 			return false;
+		if (i % AT_ONCE == 0)
+			cond_resched();
+	}
 	return true;
 }
 
