@@ -61,7 +61,7 @@ vm_of_kernel() {
 			apt-get -qq download "linux-image-$version" &&
 				dpkg-deb --fsys-tarfile linux-image-"$version"_*.deb |
 				tar -x "./boot/vmlinuz-$version" \
-					"$drivers"/{drivers/{net,virtio},net/{core,sched}} &&
+					"$drivers"/{drivers/{net,virtio},fs/fuse,net/{core,sched}} &&
 				rm -f linux-image-*.deb
 		fi
 	) 9>"$keep/lock" >&2 || true
