@@ -17,7 +17,7 @@ static LIST_HEAD(cards);
 static DEFINE_MUTEX(cards_mutex);
 static struct bcl_device_fault everywhere; /* for cards to come */
 
-u32 bcl_kmod_job_of(const u8 key[BCL_KEY_SIZE])
+u64 bcl_kmod_job_of(const u8 key[BCL_KEY_SIZE])
 {
 	static siphash_key_t secret;
 

@@ -50,6 +50,18 @@ static inline long bcl_compat_get_pages(struct mm_struct *mm,
 #endif
 }
 
+/* pin_user_pages_remote(), likewise. */
+static inline long bcl_compat_pin_pages(struct mm_struct *mm,
+					unsigned long address, unsigned long n,
+					unsigned int flags, struct page **page)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	return pin_user_pages_remote(mm, address, n, flags, page, NULL);
+#else
+	return pin_user_pages_remote(mm, address, n, flags, page, NULL, NULL);
+#endif
+}
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0) && defined(CONFIG_X86_64)
 /* crc.c is faster than the kernel. */
 #define BCL_COMPAT_CRC_INSTRUCTION

@@ -231,6 +231,31 @@ static long make_call(struct bcl_kmod_host *host, const struct call *call,
 	return result;
 }
 
+/* True of calls without host->mutex: they are frequent, or take long. */
+static bool is_free(unsigned int command)
+{
+	return command == BCL_DEVICE_DOORBELL || command == BCL_DEVICE_COPY ||
+	       command == BCL_DEVICE_BARRIER;
+}
+
+static long free_call(struct bcl_kmod_host *host, unsigned int command,
+		      unsigned long number)
+{
+	struct bcl_device_copy copy;
+
+	switch (command) {
+	case BCL_DEVICE_DOORBELL:
+		return bcl_kmod_doorbell(host, number);
+	case BCL_DEVICE_COPY:
+		if (copy_from_user(&copy, (void __user *)number, sizeof(copy)))
+			return -EFAULT;
+		return bcl_kmod_copy(host, &copy);
+	}
+	bcl_kmod_enter(host);
+	bcl_kmod_leave(host);
+	return BCL_OK;
+}
+
 static long device_ioctl(struct file *file, unsigned int command,
 			 unsigned long number)
 {
@@ -239,15 +264,9 @@ static long device_ioctl(struct file *file, unsigned int command,
 	union argument *argument;
 	long result;
 
-	if (command == BCL_DEVICE_DOORBELL || command == BCL_DEVICE_BARRIER) {
+	if (is_free(command)) {
 		result = may_call(host, command);
-		if (result)
-			return result;
-		if (command == BCL_DEVICE_DOORBELL)
-			return bcl_kmod_doorbell(host, number);
-		bcl_kmod_enter(host);
-		bcl_kmod_leave(host);
-		return BCL_OK;
+		return result ?: free_call(host, command, number);
 	}
 	if (!call)
 		return -ENOTTY;

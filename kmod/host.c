@@ -181,7 +181,7 @@ long bcl_kmod_open(struct bcl_kmod_host *host, struct bcl_device_open *open)
 {
 	enum bcl_status status;
 
-	if (host->open || open->nends > BCL_DEVICE_ENDS)
+	if (host->open || open->nends > BCL_DEVICE_ENDS || open->admits > 1)
 		return -EINVAL;
 	if (open->abi != BCL_CARD_ABI) {
 		open->abi = BCL_CARD_ABI;
@@ -195,6 +195,7 @@ long bcl_kmod_open(struct bcl_kmod_host *host, struct bcl_device_open *open)
 	host->net = get_net(current->nsproxy->net_ns);
 	host->process = get_task_pid(current, PIDTYPE_TGID);
 	host->job = bcl_kmod_job_of(open->key);
+	host->admits = open->admits;
 	bcl_kmod_receive_open(host);
 	status = open_core(host, open);
 	if (!status && !bcl_kmod_ends_open(host, open))

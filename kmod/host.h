@@ -167,7 +167,8 @@ struct bcl_kmod_host {
 	struct net *net;
 	struct bcl_kmod_user *user;
 	struct pid *process;
-	u32 job;
+	u64 job;		      /* the same for cards with the same key */
+	bool admits;		      /* COPY by its job */
 	struct bcl_device_news *news; /* a page, mapped read-only */
 	u64 peer_timeout;
 	struct hlist_node hashed; /* by id; read under RCU */
@@ -399,6 +400,12 @@ long bcl_kmod_memory_add(struct bcl_kmod_host *host,
 long bcl_kmod_memory_remove(struct bcl_kmod_host *host, unsigned long handle);
 void bcl_kmod_memories_close(struct bcl_kmod_host *host);
 
+/* ---- copy.c ---- */
+
+/* The call COPY. May sleep, and takes as long as the copy. */
+long bcl_kmod_copy(struct bcl_kmod_host *host,
+		   const struct bcl_device_copy *copy);
+
 /* ---- host.c ---- */
 
 struct bcl_kmod_host *bcl_kmod_host_make(void);
@@ -419,7 +426,7 @@ void bcl_kmod_card_show(struct bcl_kmod_host *host,
 /* ---- admin.c ---- */
 
 /* Tells which cards have the same key, and nothing else about the key. */
-u32 bcl_kmod_job_of(const u8 key[BCL_KEY_SIZE]);
+u64 bcl_kmod_job_of(const u8 key[BCL_KEY_SIZE]);
 /* The card is open: administrators may reach it, until the removal. */
 void bcl_kmod_admin_add(struct bcl_kmod_host *host);
 void bcl_kmod_admin_remove(struct bcl_kmod_host *host);

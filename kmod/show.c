@@ -65,7 +65,7 @@ void bcl_kmod_card_show(struct bcl_kmod_host *host,
 	BUILD_BUG_ON(ARRAY_SIZE(host->seat) > ARRAY_SIZE(card->port));
 	*card = (struct bcl_device_card){
 		.card = host->id,
-		.job = host->job,
+		.job = (u32)host->job,
 		.user = from_kuid_munged(current_user_ns(),
 					 bcl_kmod_user_id(host->user)),
 		.process = pid_vnr(host->process),

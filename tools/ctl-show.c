@@ -140,8 +140,9 @@ static void print_counters(const struct bcl_device_counters *counters)
 			printf("%14" PRIu64 " card.%-28s %s\n",
 			       counters->card[i], names[i].name, names[i].text);
 	printf("%14" PRIu64 " bytes copied to frames, %" PRIu64
-	       " from frames\n",
-	       counters->bytes_copied_out, counters->bytes_copied_in);
+	       " from frames, %" PRIu64 " between processes\n",
+	       counters->bytes_copied_out, counters->bytes_copied_in,
+	       counters->bytes_copied_between);
 	printf("%14" PRIu64 " frames sent, %" PRIu64 " not sent, %" PRIu64
 	       " lost for want of room, %" PRIu64 " by a limit of the user\n",
 	       counters->frames, counters->not_sent, counters->queue_full,

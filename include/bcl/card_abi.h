@@ -8,9 +8,10 @@
  * converts when it reads them (nicfw/order.h).
  *
  * BCL_CARD_ABI is raised when a structure below, or one of card_device.h,
- * changes size, meaning or offset. A library asks the card for its number before anything else, and
- * gives up with BCL_ERR_VERSION if the numbers differ: a library and a kernel
- * module of different age on one host are routine.
+ * changes size, meaning or offset. A library asks the card for its number
+ * before anything else, and gives up with BCL_ERR_VERSION if the numbers
+ * differ: a library and a kernel module of different age on one host are
+ * routine.
  *
  * A port lives in five areas of host memory, all named by memory handles:
  *
@@ -43,7 +44,7 @@
 #include <bcl/wire.h>
 
 enum {
-	BCL_CARD_ABI = 7,
+	BCL_CARD_ABI = 8,
 	BCL_REQUEST_SIZE = 256,
 	BCL_REQUEST_INLINE = 160,
 	BCL_REQUEST_REFS = 3,

@@ -38,8 +38,8 @@
  *   user_pages     MEMORY, POST: pinned pages, beside RLIMIT_MEMLOCK, whose
  *                  status is NOMEM; a request ends with ARG
  *   user_peers     CONNECT; the call of a peer gets no answer. A connection
- * that was up before is made again in any case user_frames    no call: a frame
- * that would wait for a card is lost
+ *                  that was up before is made again in any case
+ *   user_frames    no call: a frame that would wait for a card is lost
  */
 #ifndef BCL_CARD_DEVICE_H
 #define BCL_CARD_DEVICE_H
@@ -85,8 +85,8 @@ struct bcl_device_open {
 	uint64_t peer_timeout; /* ns */
 	uint8_t key[BCL_KEY_SIZE];
 	uint32_t pcrc;
-	uint32_t spare;
-	uint64_t card; /* set by the card: its id */
+	uint32_t admits; /* 1: COPY may reach all memory of this process */
+	uint64_t card;	 /* set by the card: its id */
 	struct bcl_device_end end[BCL_DEVICE_ENDS];
 };
 
@@ -147,12 +147,29 @@ struct bcl_device_memory {
 	uint32_t rights; /* enum bcl_mem_rights; 0: for this process only */
 };
 
+/*
+ * Copy between this process and the process of another card of the same job and
+ * user, which has opened its card with `admits`: as process_vm_readv() and
+ * process_vm_writev(), but also into other pid namespaces, and where the system
+ * restricts these calls. MEMORY: some address is not mapped, or not writable;
+ * then any part may have been copied. DEAD: no process has such a card. PERM:
+ * it does not admit this one.
+ */
+struct bcl_device_copy {
+	uint64_t card;
+	uint64_t local, remote; /* addresses in the two processes */
+	uint64_t length;
+	uint32_t write; /* 1: to the other process; 0: from it */
+	uint32_t spare;
+};
+
 struct bcl_device_counters {
 	uint64_t card[BCL_CARD_NCOUNTERS];
 	uint64_t pages_pinned, pages_released;
-	uint64_t pages_kept;	   /* now: pinned, and used by no one */
-	uint64_t bytes_copied_out; /* to build frames of */
-	uint64_t bytes_copied_in;  /* from frames to memory */
+	uint64_t pages_kept;	       /* now: pinned, and used by no one */
+	uint64_t bytes_copied_out;     /* to build frames of */
+	uint64_t bytes_copied_in;      /* from frames to memory */
+	uint64_t bytes_copied_between; /* by COPY */
 	uint64_t doorbells, frames, no_address, dma_refused;
 	uint64_t packets;    /* that had the frames: one may have several */
 	uint64_t joined;     /* packets that came with several frames */
@@ -246,6 +263,7 @@ struct bcl_device_news {
 #define BCL_DEVICE_BARRIER _IO('b', 12)
 /* Sets state and mtu of all ends. */
 #define BCL_DEVICE_WATCH _IOWR('b', 13, struct bcl_device_open)
+#define BCL_DEVICE_COPY	 _IOW('b', 18, struct bcl_device_copy)
 
 /* For administrators */
 #define BCL_DEVICE_CARD	   _IOWR('b', 14, struct bcl_device_card)

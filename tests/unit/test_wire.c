@@ -176,7 +176,7 @@ START_TEST(numbers)
 		{ BCL_FRAME_MIN, 80 },	     { BCL_MSG_MEMORY, 2048 },
 		{ BCL_MSG_AHEAD, 1024 },     { BCL_BLOCK_SIZE, 4352 },
 		{ BCL_BLOCK_SHORT, 128 },    { BCL_REQUEST_INLINE, 160 },
-		{ BCL_CARD_ABI, 7 },
+		{ BCL_CARD_ABI, 8 },
 	};
 
 	for (unsigned i = 0; i < sizeof(n) / sizeof(n[0]); i++)

@@ -164,6 +164,7 @@ static void open_card(struct fuzz_dice *dice, struct file *file)
 		.incarnation = fuzz_next(dice),
 		.peer_timeout = 200000000u << fuzz_below(dice, 4),
 		.pcrc = fuzz_below(dice, 2),
+		.admits = fuzz_below(dice, 2),
 	};
 
 	open.end[0].interface = if_nametoindex(own.job->interface[side]);
@@ -274,6 +275,21 @@ static void name_memory(struct fuzz_dice *dice, const struct file *file)
 	memory.address = address(dice, file, &length);
 	memory.length = fuzz_one_in(dice, 20) ? 0 : length;
 	call_spoiled(dice, file, BCL_DEVICE_MEMORY, &memory);
+}
+
+/* Processes have their memory at the same addresses. */
+static void copy_between(struct fuzz_dice *dice, const struct file *file)
+{
+	uint32_t i = fuzz_below(dice, FUZZ_CARDS), length, other;
+	struct bcl_device_copy copy = {
+		.card = own.job->table->cards[i].card,
+		.local = address(dice, file, &length),
+		.remote = address(dice, file, &other),
+		.length = length < other ? length : other,
+		.write = number(dice, 2),
+	};
+
+	call_spoiled(dice, file, BCL_DEVICE_COPY, &copy);
 }
 
 static void ask(struct fuzz_dice *dice, const struct file *file)
@@ -577,9 +593,11 @@ static void act(struct fuzz_dice *dice, struct file *file)
 		control_card(dice, file);
 	else if (which < 75)
 		name_memory(dice, file);
-	else if (which < 90)
+	else if (which < 80)
+		copy_between(dice, file);
+	else if (which < 95)
 		ask(dice, file);
-	else if (which < 105)
+	else if (which < 110)
 		change_memory(dice, file);
 	else if (which < 150)
 		submit(dice, file, port);

@@ -76,7 +76,7 @@ cp -r kmod nicfw card include base "$scratch/"
 build M="$scratch/kmod" modules
 
 vm_root "$scratch/guest"
-for program in admin cache fail hostile kmod limits unmap veth; do
+for program in admin cache copy fail hostile kmod limits unmap veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -I. -o "$scratch/guest/$program-test" \
 		"tests/vm/$program.c"
 done
@@ -121,6 +121,7 @@ if dmesg | grep -e BUG -e WARNING: -e INFO:; then exit 1; fi
 /kmod-test lo lo udp4 pcrc
 /kmod-test lo lo udp6 messages
 /limits-test lo
+/copy-test lo
 /admin-test /bcl-ctl lo
 /veth-test veth0 veth1
 ifconfig veth0 mtu 9000 up

@@ -3,7 +3,7 @@
 # The kernel module, in a guest: its calls, right and wrong, its messages over the
 # loopback interface and over a pair of Ethernet interfaces, what is left when its
 # processes are killed, the limits of its users, what administrators see and change,
-# memory that processes unmap, pins that are kept, also by a slow process, and
+# memory that processes unmap or copy, pins that are kept, also by a slow process, and
 # random calls and frames by a seed (SEED).
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
@@ -13,7 +13,7 @@ veth=$(vm_loadable "$headers" veth)
 fuse=$(vm_loadable "$headers" fuse)
 
 vm_bcl
-for program in admin cache kmod limits slow unmap veth; do
+for program in admin cache copy kmod limits slow unmap veth; do
 	gcc -O1 -Wall -Wextra -Werror -static -Iinclude -o "$scratch/$program-test" \
 		"tests/vm/$program.c"
 done
@@ -25,7 +25,7 @@ seconds=${seconds:-15}
 
 vm_root "$scratch/guest"
 cp "$scratch/bcl.ko" "$fuse" "$veth" "$scratch/guest/"
-cp "$scratch"/{admin,cache,fuzz,kmod,limits,slow,unmap,veth}-test "$scratch/guest/"
+cp "$scratch"/{admin,cache,copy,fuzz,kmod,limits,slow,unmap,veth}-test "$scratch/guest/"
 vm_program "$scratch/guest" "${abs_top_builddir:?}/tools/bcl-ctl"
 cat >"$scratch/guest/run" <<RUN
 set -e
@@ -39,6 +39,7 @@ ifconfig lo mtu 1500 up
 /kmod-test lo lo udp4 pcrc
 /kmod-test lo lo udp6 messages
 /limits-test lo
+/copy-test lo
 /admin-test /bcl-ctl lo
 /veth-test veth0 veth1
 ifconfig veth0 mtu 9000 up

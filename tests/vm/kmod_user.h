@@ -49,6 +49,7 @@ enum {
 
 static unsigned checks;
 static unsigned pcrc;		       /* payload checksums are wanted */
+static unsigned admits;		       /* the process: COPY by its job */
 static uint8_t kind = BCL_WIRE_PACKET; /* of the ends */
 static uint8_t key[BCL_KEY_SIZE] = { 1, 2, 3 };
 
@@ -121,6 +122,7 @@ static inline struct bcl_device_open open_argument(const char *interface)
 		.incarnation = 77,
 		.peer_timeout = TIMEOUT,
 		.pcrc = pcrc,
+		.admits = admits,
 	};
 
 	memcpy(open.key, key, sizeof(key));

@@ -7,7 +7,7 @@ lone_tests += $(vm_scripts)
 long_tests += $(vm_long)
 dist_check_SCRIPTS += $(vm_scripts) $(vm_long)
 check_PROGRAMS += %D%/cost %D%/ranks
-EXTRA_DIST += %D%/admin.c %D%/again.c %D%/cache.c %D%/core.c %D%/fail.c %D%/fuzz.c %D%/fuzz.h \
+EXTRA_DIST += %D%/admin.c %D%/again.c %D%/cache.c %D%/copy.c %D%/core.c %D%/fail.c %D%/fuzz.c %D%/fuzz.h \
 	%D%/fuzz_calls.c %D%/fuzz_frames.c %D%/greedy.c %D%/guest.sh %D%/hostile.c \
 	%D%/kmod.c %D%/kmod_user.h %D%/limits.c %D%/pins.c %D%/slow.c %D%/unmap.c %D%/veth.c %D%/wire.c \
 	%D%/check/assert.h %D%/check/check.h %D%/check/stdbool.h \
