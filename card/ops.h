@@ -93,8 +93,8 @@ struct bcl_host_costs {
 };
 
 /*
- * Mandatory: all functions but across, taking, defer, memory_add and
- * memory_remove. `seat` is the result of port_open.
+ * Mandatory: all functions but across, taking, defer, memory_add,
+ * memory_remove and copy. `seat` is the result of port_open.
  *
  * Threads: functions with a seat are for the owner of the port, who calls one
  * at a time. In poll() and exclusive() a seat is only a hint, and NULL where
@@ -104,8 +104,8 @@ struct bcl_host_costs {
  * Waiting: no function waits for a peer. doorbell(), defer(), taking() and
  * poll() do not wait for the holder of the host's lock either. The others may
  * wait for the lock, which a thread holds for one budget of frames at most.
- * Each function may send frames, and so enter the kernel, except defer(),
- * taking() and across().
+ * copy() takes as long as the copy. Each function may send frames, and so enter
+ * the kernel, except defer(), taking() and across().
  */
 struct bcl_host_ops {
 	/* The card has a processor of its own: data moves without the program's
@@ -241,6 +241,15 @@ struct bcl_host_ops {
 	/* The memory, still in the table, is about to go: the card does not
 	 * reach it after the call. NULL if memory_add is. */
 	void (*memory_remove)(struct bcl_host *host, uint32_t handle);
+
+	/*
+	 * Copy between this process and the process of another card, by
+	 * addresses: as bcl_shm_host.read and write, whose statuses these are.
+	 * NULL: the host reaches no other process.
+	 */
+	enum bcl_status (*copy)(struct bcl_host *host, uint64_t card,
+				void *local, uint64_t remote, size_t length,
+				bool write);
 
 	/*
 	 * Call `run`, once, before the return, while the card does nothing. All

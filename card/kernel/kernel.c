@@ -94,6 +94,22 @@ static void remove_memory(struct bcl_host *base, uint32_t handle)
 			       "MEMORY_REMOVE", handle);
 }
 
+static enum bcl_status copy_between(struct bcl_host *base, uint64_t card,
+				    void *local, uint64_t remote, size_t length,
+				    bool write)
+{
+	struct bcl_device_copy call = {
+		.card = card,
+		.local = (uintptr_t)local,
+		.remote = remote,
+		.length = length,
+		.write = write,
+	};
+
+	return bcl_kernel_call(bcl_kernel_of(base), BCL_DEVICE_COPY, "COPY",
+			       &call);
+}
+
 _Static_assert((int)BCL_REMOTE_READ == BCL_MEM_REMOTE_READ &&
 		       (int)BCL_REMOTE_WRITE == BCL_MEM_REMOTE_WRITE &&
 		       (int)BCL_REMOTE_ATOMIC == BCL_MEM_REMOTE_ATOMIC,
@@ -114,6 +130,7 @@ const struct bcl_host_ops bcl_host_kernel = {
 	.watch = bcl_kernel_watch,
 	.memory_add = add_memory,
 	.memory_remove = remove_memory,
+	.copy = copy_between,
 	.exclusive = run_exclusive,
 	.counters = read_counters,
 };

@@ -163,6 +163,7 @@ static enum bcl_status open_card(struct bcl_kernel *host,
 		.incarnation = setup->incarnation,
 		.peer_timeout = setup->config->peer_timeout,
 		.pcrc = setup->config->pcrc,
+		.admits = setup->config->attach,
 	};
 	enum bcl_status status = bcl_kernel_want_ends(host, &open, why);
 

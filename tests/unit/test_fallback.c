@@ -125,15 +125,22 @@ END_TEST
 /* A process id alone may be somebody else's. */
 START_TEST(nonce)
 {
-	const struct bcl_env *env = &bcl_env_linux;
 	uint64_t nonce = 77, scratch = 0;
-	uintptr_t at = (uintptr_t)&nonce, to = (uintptr_t)&scratch;
+	struct bcl_context context = { .env = &bcl_env_linux };
+	struct bcl_port port = { .context = &context };
+	struct bcl_shm_port shm = { .port = &port };
+	struct bcl_connection c = {
+		.shm = &shm,
+		.pid = getpid(),
+		.its_nonce = 78,
+		.its_nonce_address = (uintptr_t)&nonce,
+		.its_scratch_address = (uintptr_t)&scratch,
+	};
 
-	ck_assert_int_eq(bcl_attach_prove(env, getpid(), at, 78, to, 5),
-			 BCL_ERR_MEMORY);
+	ck_assert_int_eq(bcl_attach_prove(&c, 5), BCL_ERR_MEMORY);
 	ck_assert_uint_eq(scratch, 0);
-	ck_assert_int_eq(bcl_attach_prove(env, getpid(), at, 77, to, 5),
-			 BCL_OK);
+	c.its_nonce = 77;
+	ck_assert_int_eq(bcl_attach_prove(&c, 5), BCL_OK);
 	ck_assert_uint_eq(scratch, 5);
 }
 END_TEST

@@ -17,13 +17,20 @@ echo 'user:x:1000:0::/:/bin/sh' >"$scratch/guest/etc/passwd"
 cat >"$scratch/guest/run" <<'RUN'
 set -e
 . /nodes
+user() {
+	su user -c "exec env $* /bcl-info"
+}
 scope=/proc/sys/kernel/yama/ptrace_scope
 echo 'a user without privileges, where Yama permits attach to ancestors, and to nobody'
 echo 1 >$scope
-su user -c 'exec /bcl-info' | grep 'shared memory, attach'
+user | grep 'shared memory, attach$'
 echo 2 >$scope
-su user -c 'exec /bcl-info' | grep 'double copy: attach is forbidden'
+user | grep 'shared memory, attach by the card$'
+user BCL_CARD=process | grep 'double copy: attach is forbidden'
 echo 0 >$scope
+echo 'ranks 0 and 2, of this node, do not see the process ids of each other'
+/ranks 3 $other /bin/busybox unshare -p -f /bcl-info --paths | grep 'shared memory, attach by the card$'
+/ranks 4 $other /bin/busybox unshare -p -f /job +shm.bytes_pulled
 echo 'a program finds the card of the kernel without being told'
 /bcl-info | grep '^card  *in the kernel$'
 export BCL_CARD=kernel

@@ -24,11 +24,10 @@ static bool fed, taken_over; /* by the bounce area; the receiver reads, too */
 
 /* ---- memory of the other process: here of the same process ---- */
 
-enum bcl_status bcl_attach_read(const struct bcl_env *env, pid_t pid,
-				void *local, uint64_t remote, size_t length)
+enum bcl_status bcl_attach_read(const struct bcl_connection *c, void *local,
+				uint64_t remote, size_t length)
 {
-	(void)env;
-	(void)pid;
+	(void)c;
 	weak_assert(length == PAGE);
 	if (remote == unreadable)
 		return BCL_ERR_MEMORY;
@@ -36,12 +35,11 @@ enum bcl_status bcl_attach_read(const struct bcl_env *env, pid_t pid,
 	return BCL_OK;
 }
 
-enum bcl_status bcl_attach_write(const struct bcl_env *env, pid_t pid,
+enum bcl_status bcl_attach_write(const struct bcl_connection *c,
 				 const void *local, uint64_t remote,
 				 size_t length)
 {
-	(void)env;
-	(void)pid;
+	(void)c;
 	weak_assert(length == PAGE);
 	memcpy((void *)remote, local, sizeof(uint64_t));
 	return BCL_OK;

@@ -56,22 +56,20 @@ bool bcl_greeting_send(const struct bcl_connection *c,
 	return true;
 }
 
-enum bcl_status bcl_attach_write(const struct bcl_env *env, pid_t pid,
+enum bcl_status bcl_attach_write(const struct bcl_connection *c,
 				 const void *local, uint64_t remote,
 				 size_t length)
 {
-	(void)env;
-	(void)pid;
+	(void)c;
 	weak_assert(length == sizeof(*words));
 	memcpy((void *)remote, local, sizeof(*words));
 	return BCL_OK;
 }
 
-enum bcl_status bcl_attach_read(const struct bcl_env *env, pid_t pid,
-				void *local, uint64_t remote, size_t length)
+enum bcl_status bcl_attach_read(const struct bcl_connection *c, void *local,
+				uint64_t remote, size_t length)
 {
-	(void)env;
-	(void)pid;
+	(void)c;
 	weak_assert(length == sizeof(*words));
 	memcpy(local, (const void *)remote, sizeof(*words));
 	return BCL_OK;

@@ -43,11 +43,9 @@ static enum bcl_status copy_attached(struct bcl_connection *c,
 		if (!bcl_remote_valid(c, remote))
 			status = BCL_ERR_MEMORY;
 		else if (put)
-			status = bcl_attach_write(bcl_shm_env(c->shm), c->pid,
-						  buffer, at, n);
+			status = bcl_attach_write(c, buffer, at, n);
 		else
-			status = bcl_attach_read(bcl_shm_env(c->shm), c->pid,
-						 buffer, at, n);
+			status = bcl_attach_read(c, buffer, at, n);
 		atomic_store_explicit(busy, 0, memory_order_release);
 		buffer += n;
 		offset += n;

@@ -110,6 +110,7 @@ struct bcl_connection {
 	bool leaving;	    /* UP: the peer has until `deadline` to answer */
 	_Atomic bool ended; /* ended after UP; read without the lock */
 	bool attach;	    /* proved in both directions */
+	bool by_card;	    /* this side attaches by the card */
 	bool fence;	    /* senders to the peer need a fence */
 	uint8_t side;
 	pid_t pid; /* 0: unknown in this namespace */

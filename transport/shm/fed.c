@@ -59,8 +59,8 @@ static void read_tail(struct bcl_connection *c, struct bcl_pull *pull)
 	at = end - n * pull->chunk;
 	if (end > pull->length)
 		end = pull->length;
-	status = bcl_attach_read(bcl_shm_env(c->shm), c->pid, pull->buffer + at,
-				 pull->address + at, end - at);
+	status = bcl_attach_read(c, pull->buffer + at, pull->address + at,
+				 end - at);
 	pull->mine += n;
 	if (status)
 		stop_pull(c, pull, status);

@@ -169,17 +169,12 @@ static bool prove_attach(struct bcl_connection *c, uint64_t *wrote)
 	const struct bcl_env *env = bcl_shm_env(c->shm);
 
 	*wrote = env->random(env->world) | 1;
-	if (c->pid <= 0) {
-		c->why = "shared memory, double copy: "
-			 "another process id namespace";
-		return false;
-	}
-	if (bcl_attach_prove(env, c->pid, c->its_nonce_address, c->its_nonce,
-			     c->its_scratch_address, *wrote)) {
-		c->why = "shared memory, double copy: attach is forbidden";
-		return false;
-	}
-	return true;
+	if (!bcl_attach_prove(c, *wrote))
+		return true;
+	c->why = c->pid > 0 ? "shared memory, double copy: attach is forbidden"
+			    : "shared memory, double copy: another process id "
+			      "namespace";
+	return false;
 }
 
 static void bring_up_pair(struct bcl_connection *c)
@@ -196,7 +191,8 @@ static void bring_up_pair(struct bcl_connection *c)
 				  ? &always_attend
 				  : &c->its_attention[c->its_watch];
 	if (c->attach)
-		c->why = "shared memory, attach";
+		c->why = c->by_card ? "shared memory, attach by the card"
+				    : "shared memory, attach";
 	else if (!bcl_shm_context(c->shm)->config.attach)
 		c->why = "shared memory, double copy: attach switched off";
 	else if (!c->why)

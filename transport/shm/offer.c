@@ -177,8 +177,7 @@ static bool copy_chunk(struct bcl_connection *c, struct bcl_offer *offer)
 
 	if (!n)
 		return false;
-	status = bcl_attach_write(bcl_shm_env(c->shm), c->pid,
-				  offer->buffer + at, offer->target + at, n);
+	status = bcl_attach_write(c, offer->buffer + at, offer->target + at, n);
 	offer->failed |= status != BCL_OK;
 	write_done(c, offer);
 	bcl_pair_kick(&c->pair);

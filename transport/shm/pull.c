@@ -101,8 +101,7 @@ static void copy_chunk(struct bcl_connection *c, struct bcl_pull *pull,
 	uint64_t n = pull->length - at < pull->chunk ? pull->length - at
 						     : pull->chunk;
 	enum bcl_status status =
-		bcl_attach_read(bcl_shm_env(c->shm), c->pid, pull->buffer + at,
-				pull->address + at, n);
+		bcl_attach_read(c, pull->buffer + at, pull->address + at, n);
 
 	pull->mine++;
 	if (status)
