@@ -4,7 +4,7 @@
 # not late.
 pvm_scripts = %D%/another.sh %D%/check.sh %D%/compare.sh %D%/cost.sh \
 	%D%/early.sh %D%/examples.sh %D%/examples_hosts.sh %D%/fortran.sh %D%/groups.sh \
-	%D%/hosts.sh %D%/mailbox.sh %D%/reset.sh \
+	%D%/guests.sh %D%/hosts.sh %D%/mailbox.sh %D%/reset.sh \
 	%D%/restart.sh %D%/routes.sh %D%/semantics.sh %D%/slang.sh \
 	%D%/strangers.sh %D%/timetable.sh %D%/traffic.sh
 pvm_timely = %D%/copies.sh %D%/losses.sh %D%/multicast.sh %D%/netpipe.sh
