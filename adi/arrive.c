@@ -58,8 +58,7 @@ void bcl_adi_receive_unexpected(struct bcl_adi *adi,
 	bcl_adi_message_free(adi, message);
 }
 
-/* ---- messages arrive ------------------------------------------------------
- */
+/* ---- messages arrive ---- */
 
 struct bcl_adi_peer *bcl_adi_sender(struct bcl_adi *adi, struct bcl_peer *from,
 				    uint64_t key, bool *taken)

@@ -147,8 +147,7 @@ enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
 void bcl_adi_schedule_fail(struct bcl_adi_schedule *schedule,
 			   enum bcl_status status);
 
-/* ---- the floor above ------------------------------------------------------
- */
+/* ---- the floor above ---- */
 
 enum {
 	BCL_ADI_OOB_WORDS = 3,

@@ -143,8 +143,7 @@ void bcl_adi_breathe(struct bcl_adi *adi, bool yield)
 	lock(adi);
 }
 
-/* ---- sleep ---------------------------------------------------------------
- */
+/* ---- sleep ---- */
 
 /* Sleeps until the port has events, one of the requests is done, or `until`. */
 static void sleep_once(struct bcl_adi *adi,

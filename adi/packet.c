@@ -65,8 +65,7 @@ enum bcl_status bcl_adi_packet_peer(struct bcl_adi *adi, const void *address,
 	return status;
 }
 
-/* ---- sending ----------------------------------------------------------------
- */
+/* ---- sending ---- */
 
 static char *append_bytes(char *p, const void *from, size_t length)
 {

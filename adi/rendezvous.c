@@ -53,8 +53,7 @@ static enum bcl_status offer(struct bcl_adi *adi,
 	return status;
 }
 
-/* ---- announcing -------------------------------------------------------------
- */
+/* ---- announcing ---- */
 
 static enum bcl_status announce(struct bcl_adi_request *request, uint64_t id)
 {

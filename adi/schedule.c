@@ -108,8 +108,7 @@ enum bcl_status bcl_adi_schedule_launch(struct bcl_adi *adi,
 	return BCL_OK;
 }
 
-/* ---- messages --------------------------------------------------------------
- */
+/* ---- messages ---- */
 
 enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 				      const void *buffer, size_t length,

@@ -92,8 +92,7 @@ void bcl_adi_message_free(struct bcl_adi *adi, struct bcl_adi_message *message)
 	bcl_pool_put(&adi->pool, message, message->size);
 }
 
-/* ---- announcements ---------------------------------------------------------
- */
+/* ---- announcements ---- */
 
 static void ask_for_more(struct bcl_adi *adi, struct bcl_adi_peer *peer)
 {

@@ -22,8 +22,7 @@ enum {
 	SPINS_CROWDED = 64,
 };
 
-/* ---- joining ----------------------------------------------------------------
- */
+/* ---- joining ---- */
 
 static enum bcl_status open_context(struct bcl_adi *adi,
 				    const struct bcl_adi_options *options,
@@ -176,8 +175,7 @@ enum bcl_status bcl_adi_open(const struct bcl_adi_options *given,
 	return status;
 }
 
-/* ---- leaving ----------------------------------------------------------------
- */
+/* ---- leaving ---- */
 
 static void cancel(struct bcl_match_receive *receive, void *arg)
 {

@@ -90,8 +90,7 @@ static unsigned first_living(const struct bcl_agreement *agreement,
 	return rank;
 }
 
-/* ---- telling --------------------------------------------------------------
- */
+/* ---- telling ---- */
 
 static void send_vote(struct link *link, const struct vote *vote)
 {
@@ -150,8 +149,7 @@ static void decide(struct bcl_agreement *agreement)
 		send_due(&agreement->links[i]);
 }
 
-/* ---- the coordinator ------------------------------------------------------
- */
+/* ---- the coordinator ---- */
 
 /* True if all members that live follow this coordinator. With a ballot: if all
  * have accepted its proposal, too. */
@@ -220,8 +218,7 @@ static void go_on(struct bcl_agreement *agreement)
 		tell(agreement, coordinator);
 }
 
-/* ---- hearing --------------------------------------------------------------
- */
+/* ---- hearing ---- */
 
 static void add_dead(struct bcl_agreement *agreement, const uint64_t *dead)
 {
@@ -290,8 +287,7 @@ static void lose(struct link *link)
 	go_on(link->agreement);
 }
 
-/* ---- links ----------------------------------------------------------------
- */
+/* ---- links ---- */
 
 static bool advance_link(struct bcl_adi_schedule *engine)
 {
@@ -346,8 +342,7 @@ static void start_link(struct bcl_agreement *agreement, unsigned rank)
 	lose(link);
 }
 
-/* ---- the call -------------------------------------------------------------
- */
+/* ---- the call ---- */
 
 static void init_links(struct bcl_agreement *agreement,
 		       const struct bcl_team *team)

@@ -64,8 +64,7 @@ static void build_bruck(struct bcl_schedule *schedule,
 	bcl_step_call(schedule, rotate_back, call->receive, blocks, length, 0);
 }
 
-/* ---- pairs ----------------------------------------------------------------
- */
+/* ---- pairs ---- */
 
 static void build_pairs(struct bcl_schedule *schedule,
 			const struct bcl_call *call, unsigned parameter)

@@ -302,8 +302,7 @@ extern const struct bcl_algorithm bcl_reduce_scatterv_algorithms[];
 extern const struct bcl_algorithm bcl_shift_algorithms[];
 extern const struct bcl_algorithm bcl_exchange_algorithms[];
 
-/* ---- orders of blocks ------------------------------------------------------
- */
+/* ---- orders of blocks ---- */
 
 /* In a step that reorders blocks of step->length bytes: copies block `from` of
  * step->from to block `to` of step->to. */

@@ -182,8 +182,7 @@ static struct pieces cut_pieces(const struct halving *halving,
 	return pieces;
 }
 
-/* ---- in the order of blocks ----------------------------------------------
- */
+/* ---- in the order of blocks ---- */
 
 /* Call act() for a piece, or for its two parts if the piece wraps around in the
  * order of blocks. */

@@ -162,8 +162,7 @@ start_short(struct bcl_persistent *operation, enum bcl_operation kind,
 	return status;
 }
 
-/* ---- short calls ----------------------------------------------------------
- */
+/* ---- short calls ---- */
 
 struct ways {
 	enum bcl_status (*run)(struct bcl_persistent *operation);

@@ -74,8 +74,7 @@ static void build_columns(struct bcl_schedule *schedule,
 				 call->reduction);
 }
 
-/* ---- blocks of different lengths ------------------------------------------
- */
+/* ---- blocks of different lengths ---- */
 
 /* Writes where each block begins into memory of the schedule; the lengths stand
  * behind the n + 1 places. NULL: there is no memory. */
@@ -133,8 +132,7 @@ static void build_various_tree(struct bcl_schedule *schedule,
 	bcl_build_scatterv(schedule, &scatter, 0);
 }
 
-/* ---- costs; length: of a block, on average ---------------------------------
- */
+/* ---- costs; length: of a block, on average ---- */
 
 static double cost_apart(const struct bcl_model *model, double length,
 			 unsigned parameter)

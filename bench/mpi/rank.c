@@ -145,8 +145,7 @@ static const struct test message_tests[MESSAGE_TESTS] = {
 	  .lengths = "65536,1048576" },
 };
 
-/* ---- the job ---------------------------------------------------------------
- */
+/* ---- the job ---- */
 
 static void wait_for_all(void)
 {

@@ -187,8 +187,7 @@ static void scatter(int n, int bytes)
 			    n % job.tasks);
 }
 
-/* ---- tests ---------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 enum figure {
 	HALF_TRIP, /* us */

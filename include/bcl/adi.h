@@ -161,8 +161,8 @@ BCL_API enum bcl_status bcl_adi_recv(struct bcl_adi *adi, void *buffer,
 BCL_API enum bcl_status bcl_adi_test(struct bcl_adi *adi,
 				     struct bcl_adi_request **request,
 				     struct bcl_adi_status *status);
-/* Returns true if the request is complete. Makes no turn of the progress engine,
- * and leaves the request to a call that reports its end. */
+/* Returns true if the request is complete. Makes no turn of the progress
+ * engine, and leaves the request to a call that reports its end. */
 BCL_API bool bcl_adi_done(struct bcl_adi *adi,
 			  const struct bcl_adi_request *request);
 /* Blocks until the request is complete. */
@@ -210,8 +210,7 @@ BCL_API enum bcl_status bcl_adi_imrecv(struct bcl_adi *adi, void *buffer,
 /* Makes one turn of the progress engine. */
 BCL_API void bcl_adi_progress(struct bcl_adi *adi);
 
-/* ---- packets: for layers that match for themselves (ch3) ------------------
- */
+/* ---- packets: for layers that match for themselves (ch3) ---- */
 
 /*
  * Upcalls of the packet layer, which bcl_adi_packet_open() hands down once,

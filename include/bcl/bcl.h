@@ -456,8 +456,7 @@ BCL_API enum bcl_status bcl_wait(struct bcl_port *port, uint64_t timeout);
 BCL_API int bcl_port_fd(struct bcl_port *port);
 BCL_API enum bcl_status bcl_arm(struct bcl_port *port);
 
-/* ---- nodes, counters, settings --------------------------------------------
- */
+/* ---- nodes, counters, settings ---- */
 
 /*
  * bcl_node_isolate() isolates the node of a peer: the library treats the node

@@ -322,8 +322,7 @@ static int forked(struct bcl_adi *adi)
 	return 0;
 }
 
-/* ---- threads ----------------------------------------------------------------
- */
+/* ---- threads ---- */
 
 enum {
 	THREADS = 4,

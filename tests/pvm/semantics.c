@@ -73,8 +73,7 @@ static void talk(void)
 	} while (now.tv_sec - start.tv_sec < 2);
 }
 
-/* ---- the other task ---------------------------------------------------------
- */
+/* ---- the other task ---- */
 
 static void pause_ms(int ms)
 {

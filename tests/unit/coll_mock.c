@@ -92,8 +92,7 @@ struct bcl_adi_request {
 	enum bcl_status status;
 };
 
-/* ---- the world ------------------------------------------------------------
- */
+/* ---- the world ---- */
 
 static uint64_t now(void *world)
 {
@@ -411,8 +410,7 @@ bool mock_is_dead(const struct bcl_adi *adi)
 	return dead;
 }
 
-/* ---- schedules ------------------------------------------------------------
- */
+/* ---- schedules ---- */
 
 enum bcl_status bcl_adi_schedule_send(struct bcl_adi_schedule *schedule,
 				      const void *buffer, size_t length,
@@ -711,8 +709,7 @@ enum bcl_status bcl_adi_schedule_run(struct bcl_adi *adi,
 	return bcl_adi_wait(adi, &request, NULL);
 }
 
-/* ---- the rest --------------------------------------------------------------
- */
+/* ---- the rest ---- */
 
 struct bcl_adi_client **bcl_adi_client(struct bcl_adi *adi)
 {

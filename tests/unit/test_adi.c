@@ -124,8 +124,7 @@ START_TEST(rank_to_itself)
 }
 END_TEST
 
-/* ---- pieces -----------------------------------------------------------------
- */
+/* ---- pieces ---- */
 
 /* Cuts `length` bytes at `base` into n pieces, among them empty pieces. */
 static void cut(struct iovec *iov, unsigned n, unsigned char *base,
@@ -184,8 +183,7 @@ START_TEST(buffers_in_pieces)
 }
 END_TEST
 
-/* ---- wildcards, probes, truncation ------------------------------------------
- */
+/* ---- wildcards, probes, truncation ---- */
 
 enum {
 	EACH = 60,
@@ -345,8 +343,7 @@ START_TEST(truncation_tells_the_length)
 }
 END_TEST
 
-/* ---- completion -----------------------------------------------------------
- */
+/* ---- completion ---- */
 
 static void synchronous(struct bcl_adi *adi, unsigned rank)
 {
@@ -488,8 +485,7 @@ START_TEST(cancelled_receives)
 }
 END_TEST
 
-/* ---- arguments, waste -----------------------------------------------------
- */
+/* ---- arguments, waste ---- */
 
 static void wrong(struct bcl_adi *adi, unsigned rank)
 {

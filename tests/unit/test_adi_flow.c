@@ -20,8 +20,7 @@ static const struct mock_options narrow = {
 static struct bcl_adi_request *requests[MANY];
 static unsigned values[MANY];
 
-/* ---- more than the receiver wants ------------------------------------------
- */
+/* ---- more than the receiver wants ---- */
 
 static void start_many(struct bcl_adi *adi, unsigned n, unsigned rank)
 {
@@ -512,8 +511,7 @@ START_TEST(death_while_leaving_hangs_nobody)
 }
 END_TEST
 
-/* ---- bad messages -----------------------------------------------------------
- */
+/* ---- bad messages ---- */
 
 static void hostile(struct bcl_adi *adi, unsigned rank)
 {

@@ -74,8 +74,7 @@ START_TEST(words)
 }
 END_TEST
 
-/* ---- ending schedules ------------------------------------------------------
- */
+/* ---- ending schedules ---- */
 
 static unsigned char buffers[2][LONG];
 

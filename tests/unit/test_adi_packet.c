@@ -98,8 +98,7 @@ static void until(struct bcl_adi *adi, const unsigned *count, unsigned n)
 	}
 }
 
-/* ---- sending ----------------------------------------------------------------
- */
+/* ---- sending ---- */
 
 /* Sends a packet. A word and a single piece, without a cookie, go by the call
  * for words. */

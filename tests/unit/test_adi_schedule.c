@@ -146,8 +146,7 @@ START_TEST(a_polled_schedule_sees_memory_change)
 }
 END_TEST
 
-/* ---- failures ---------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 static void kill_1(struct sim_event *event)
 {
@@ -297,8 +296,7 @@ START_TEST(a_lane_is_over_before_the_others)
 }
 END_TEST
 
-/* ---- windows --------------------------------------------------------------
- */
+/* ---- windows ---- */
 
 enum {
 	PUTS = 6,

@@ -114,8 +114,7 @@ enum {
 	KINDS = sizeof(kinds) / sizeof(kinds[0]),
 };
 
-/* ---- each thread with its own partner --------------------------------------
- */
+/* ---- each thread with its own partner ---- */
 
 /* Thread i of rank 0 and thread i of rank 1 send a message back and forth, in
  * context i. */

@@ -105,8 +105,7 @@ static enum bcl_status carry_receive(void *arg, unsigned rank, void *data,
 	return BCL_OK;
 }
 
-/* ---- the calls ------------------------------------------------------------
- */
+/* ---- the calls ---- */
 
 /* P: the i-th pointer, or NULL if `wrong` names the pointer. V: the i-th
  * further value, or `evil` if `wrong` names the value. */
@@ -342,8 +341,7 @@ enum {
 	NCALLS = sizeof(calls) / sizeof(calls[0]),
 };
 
-/* ---- the table is whole ----------------------------------------------------
- */
+/* ---- the table is whole ---- */
 
 static char *contents(const char *name)
 {
@@ -444,8 +442,7 @@ START_TEST(every_pointer_is_in_the_table)
 }
 END_TEST
 
-/* ---- ranks ------------------------------------------------------------------
- */
+/* ---- ranks ---- */
 
 static void become(unsigned rank)
 {

@@ -203,8 +203,7 @@ START_TEST(a_struct_of_a_later_version)
 }
 END_TEST
 
-/* ---- a struct of an earlier version ----------------------------------------
- */
+/* ---- a struct of an earlier version ---- */
 
 struct earlier {
 	size_t struct_size;

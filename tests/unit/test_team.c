@@ -58,8 +58,7 @@ static void expect(struct job *job, bool true_enough, const char *what,
 		job->victim);
 }
 
-/* ---- shapes ----------------------------------------------------------------
- */
+/* ---- shapes ---- */
 
 static void ask(struct job *job, struct bcl_team *world)
 {
@@ -132,8 +131,7 @@ START_TEST(launcher_says_how_many)
 }
 END_TEST
 
-/* ---- nesting ----------------------------------------------------------------
- */
+/* ---- nesting ---- */
 
 static void split(struct job *job, struct bcl_team *world)
 {
@@ -505,8 +503,7 @@ START_TEST(tags_repeat)
 }
 END_TEST
 
-/* ---- death ------------------------------------------------------------------
- */
+/* ---- death ---- */
 
 static enum bcl_status call_one(struct bcl_team *team,
 				enum bcl_operation operation,

@@ -48,8 +48,7 @@ int bcl_ch3_nonsense(void)
 				    "**ch3|bcl|packet", 0);
 }
 
-/* ---- MPICH's process manager, as BCL's bootstrap --------------------------
- */
+/* ---- MPICH's process manager, as BCL's bootstrap ---- */
 
 static enum bcl_status put_value(void *arg, const char *key, const char *value)
 {
@@ -104,8 +103,7 @@ static enum bcl_status open_adi(const MPIDI_PG_t *pg, int rank)
 	return status;
 }
 
-/* ---- what ch3 calls --------------------------------------------------------
- */
+/* ---- what ch3 calls ---- */
 
 static int publish_card(int rank)
 {

@@ -121,8 +121,7 @@ static int finish_operation(enum bcl_status status,
 	(bcl_ch3_threads ? RUN_BESIDE(name, __VA_ARGS__) \
 			 : RUN_ALONE(name, __VA_ARGS__))
 
-/* ---- operations ------------------------------------------------------------
- */
+/* ---- operations ---- */
 
 int bcl_ch3_barrier(MPIR_Comm *comm)
 {
@@ -207,8 +206,7 @@ int bcl_ch3_bcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
 	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
-/* ---- reductions ------------------------------------------------------------
- */
+/* ---- reductions ---- */
 
 int bcl_ch3_reduce(const void *send, void *receive, MPI_Aint count,
 		   MPI_Datatype type, MPI_Op op, int root, MPIR_Comm *comm)
@@ -255,8 +253,7 @@ int bcl_ch3_reduce_scatter(const void *send, void *receive,
 		   (const size_t *)counts, bcl_ch3_reduction(&room, op, type));
 }
 
-/* ---- blocks ----------------------------------------------------------------
- */
+/* ---- blocks ---- */
 
 int bcl_ch3_gather(const void *send, MPI_Aint send_count,
 		   MPI_Datatype send_type, void *receive,

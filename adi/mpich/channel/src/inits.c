@@ -41,8 +41,7 @@ static struct bcl_ch3_exchange *to_root(struct bcl_ch3_pending *pending,
 	return &pending->exchange;
 }
 
-/* ---- without blocks --------------------------------------------------------
- */
+/* ---- without blocks ---- */
 
 static enum bcl_status make_barrier(struct bcl_ch3_pending *pending)
 {
@@ -73,8 +72,7 @@ INIT(BCAST, bcast, broadcast, TRUE, BUFFER,
      bcl_ch3_prepare_bcast(to_root(pending, root), buffer, count, type, root,
 			   comm))
 
-/* ---- reductions ------------------------------------------------------------
- */
+/* ---- reductions ---- */
 
 #define VECTORS                                                             \
 	const void *send, void *receive, MPI_Aint count, MPI_Datatype type, \
@@ -142,9 +140,7 @@ INIT(REDUCE_SCATTER, reduce_scatter, reduce_scatterv, bcl_ch3_reduces(type),
      bcl_ch3_exchange_count(reduction(pending, send, receive, 0, type, op),
 			    counts, comm))
 
-/* ---- blocks of equal length
- * --------------------------------------------------
- */
+/* ---- blocks of equal length ---- */
 
 #define BLOCKS_AND_ROOT BCL_CH3_BLOCKS, int root
 
@@ -179,8 +175,7 @@ INIT(ALLTOALL, alltoall, alltoall, TRUE, BCL_CH3_BLOCKS,
      bcl_ch3_prepare_alltoall(&pending->exchange, send, send_count, send_type,
 			      receive, receive_count, receive_type, comm))
 
-/* ---- blocks of different lengths -------------------------------------------
- */
+/* ---- blocks of different lengths ---- */
 
 #define BLOCK_TO_ROOT BCL_CH3_BLOCK_TO_BLOCKS, int root
 #define BLOCKS_FROM_ROOT                                                    \

@@ -34,8 +34,7 @@ static struct bcl_ch3_link *link_of(struct bcl_peer *peer)
 	return link;
 }
 
-/* ---- sending ----------------------------------------------------------------
- */
+/* ---- sending ---- */
 
 static enum bcl_status submit(const struct bcl_ch3_link *link, unsigned type,
 			      const void *header, size_t length,

@@ -155,8 +155,7 @@ static enum bcl_status make_exchange(struct bcl_ch3_pending *pending)
 				 &exchange->from, &pending->operation);
 }
 
-/* ---- operations ------------------------------------------------------------
- */
+/* ---- operations ---- */
 
 static int prepare_allgather(struct bcl_ch3_exchange *exchange, BCL_CH3_BLOCKS,
 			     MPIR_Comm *comm)

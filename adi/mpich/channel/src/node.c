@@ -132,8 +132,7 @@ int bcl_ch3_are_here(MPIR_Comm *comm)
 	return TRUE;
 }
 
-/* ---- MPI_Comm_split_type() -------------------------------------------------
- */
+/* ---- MPI_Comm_split_type() ---- */
 
 /* The lowest rank of the communicator among the processes of this job and
  * node. */

@@ -48,8 +48,7 @@ int MPID_Ibcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
 }
 
-/* ---- reductions ------------------------------------------------------------
- */
+/* ---- reductions ---- */
 
 static struct bcl_ch3_pending *
 new_reduction(MPIR_Comm *comm,
@@ -152,8 +151,7 @@ int MPID_Ireduce_scatter(const void *send, void *receive,
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
 }
 
-/* ---- blocks ----------------------------------------------------------------
- */
+/* ---- blocks ---- */
 
 static enum bcl_status start_gather(struct bcl_ch3_pending *pending)
 {

@@ -23,8 +23,7 @@ enum {
 
 _Static_assert(BCL_CH3_TICKET == BCL_PACKET_TICKET, "tickets are BCL's");
 
-/* ---- sending ----------------------------------------------------------------
- */
+/* ---- sending ---- */
 
 /* The data of the message in one piece. NULL: no memory. */
 static void *one_piece(MPIR_Request *request, const void *buffer,

@@ -29,8 +29,7 @@ struct invitation {
 	unsigned char key[BCL_KEY_MAX];
 };
 
-/* ---- the lock --------------------------------------------------------------
- */
+/* ---- the lock ---- */
 
 static pthread_mutex_t *lock_of(MPIR_Win *win)
 {
@@ -67,8 +66,7 @@ void bcl_ch3_window_unlock(MPIR_Win *win)
 	pthread_mutex_unlock(lock_of(win));
 }
 
-/* ---- the segment ----------------------------------------------------------
- */
+/* ---- the segment ---- */
 
 static size_t round_up(size_t size)
 {
@@ -229,8 +227,7 @@ static int share_segment(MPIR_Win *win, MPI_Aint size)
 	return mpi_errno;
 }
 
-/* ---- what ch3 calls --------------------------------------------------------
- */
+/* ---- what ch3 calls ---- */
 
 static int cannot_share(void)
 {
