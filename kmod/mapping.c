@@ -9,7 +9,11 @@
  * (MMU_NOTIFY_PROTECTION_VMA), the pin serves those who use it, but no further
  * ones.
  */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 
 #include "compat.h"
@@ -209,23 +213,63 @@ void bcl_kmod_mapping_changed(struct mmu_notifier *notifier,
 
 /* ---- comparing ---- */
 
-/* True if the n addresses from `at` on name these pages. Faults no page in: a
- * pinned page is present. */
-static bool are_mapped(struct mm_struct *mm, unsigned long at, unsigned long n,
-		       struct page *const *page)
+/* The number of pages, up to n, that the addresses from `at` on name. Faults no
+ * page in. */
+static unsigned long count_mapped(struct mm_struct *mm, unsigned long at,
+				  unsigned long n, struct page *const *page)
 {
 	struct page *now[COMPARE];
+	unsigned long same = 0;
 	long got, i;
-	bool same;
 
 	mmap_read_lock(mm);
 	got = bcl_compat_get_pages(mm, at, n, FOLL_FORCE | FOLL_NOFAULT, now);
 	mmap_read_unlock(mm);
-	same = got == n;
 	for (i = 0; i < got; i++) {
-		same &= now[i] == page[i];
+		same += same == i && now[i] == page[i];
 		put_page(now[i]);
 	}
+	return same;
+}
+
+/* The file of shared memory that has the page at this address, with a
+ * reference, or NULL. Under the mmap lock. */
+static struct file *shared_file(struct mm_struct *mm, unsigned long at,
+				struct page *page)
+{
+	const struct vm_area_struct *area = vma_lookup(mm, at);
+	struct folio *folio = page_folio(page);
+
+	if (!area || !area->vm_file || !(area->vm_flags & VM_MAYSHARE) ||
+	    file_inode(area->vm_file)->i_sb->s_magic != TMPFS_MAGIC)
+		return NULL;
+	if (folio->index + folio_page_idx(folio, page) !=
+	    area->vm_pgoff + ((at - area->vm_start) >> PAGE_SHIFT))
+		return NULL;
+	return get_file(area->vm_file);
+}
+
+/*
+ * Where memory is short, or on request (MADV_PAGEOUT), the kernel takes pages
+ * of shared memory off the page tables. A pinned page stays in its file, and
+ * the next access finds it there. Truncation, which takes pages out of the
+ * file, holds the lock of the inode from before the notice on.
+ */
+static bool is_in_file(struct mm_struct *mm, unsigned long at,
+		       struct page *page)
+{
+	struct file *file;
+	bool same;
+
+	mmap_read_lock(mm);
+	file = shared_file(mm, at, page);
+	mmap_read_unlock(mm);
+	if (!file)
+		return false;
+	inode_lock_shared(file_inode(file));
+	same = folio_mapping(page_folio(page)) == file->f_mapping;
+	inode_unlock_shared(file_inode(file));
+	fput(file);
 	return same;
 }
 
@@ -236,10 +280,13 @@ static bool is_mapped(struct mm_struct *mm, const struct bcl_kmod_pin *pin,
 	const unsigned long end = ((to - pin->range.start) >> PAGE_SHIFT) + 1;
 
 	for (; i < end; i += some) {
+		unsigned long at = pin->range.start + i * PAGE_SIZE;
+
 		some = min_t(unsigned long, end - i, COMPARE);
-		if (!are_mapped(mm, pin->range.start + i * PAGE_SIZE, some,
-				pin->page + i))
+		some = count_mapped(mm, at, some, pin->page + i);
+		if (!some && !is_in_file(mm, at, pin->page[i]))
 			return false;
+		some = max(some, 1ul);
 		cond_resched();
 	}
 	return true;

@@ -171,6 +171,24 @@ static void test_truncated_file(void)
 	close(fd);
 }
 
+/* The kernel takes shared memory off the page tables, not out of its file. */
+static void test_paged_out(void)
+{
+	uint8_t *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(memory != MAP_FAILED);
+	CHECK(add_memory(&b, HANDLE, memory, SIZE, 7) == BCL_OK);
+	expect_reached(memory);
+	CHECK(!madvise(memory, SIZE, MADV_PAGEOUT));
+	usleep(100000);
+	expect_reached(memory);
+	CHECK(!madvise(memory, SIZE, MADV_PAGEOUT));
+	CHECK(!madvise(memory, PAGE, MADV_REMOVE));
+	expect_gone_soon();
+	munmap(memory, SIZE);
+}
+
 /* Changes that leave the pages where they are. */
 static void test_harmless(void)
 {
@@ -360,6 +378,7 @@ int main(int argc, char **argv)
 	TEST(test_mremap);
 	TEST(test_dontneed);
 	TEST(test_truncated_file);
+	TEST(test_paged_out);
 	TEST(test_harmless);
 	TEST(test_huge);
 	TEST(test_shared_before);
