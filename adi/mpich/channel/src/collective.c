@@ -194,16 +194,16 @@ static int bcast_bytes(MPIR_Comm *comm, void *bytes, size_t length, int root)
 int bcl_ch3_bcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
 		  MPIR_Comm *comm)
 {
-	struct bcl_ch3_exchange exchange = { 0 };
-	int mpi_errno = bcl_ch3_prepare_bcast(&exchange, buffer, count, type,
-					      root, comm);
+	struct bcl_ch3_sides sides = { 0 };
+	int mpi_errno =
+		bcl_ch3_prepare_bcast(&sides, buffer, count, type, root, comm);
 
-	if (!mpi_errno && exchange.length)
+	if (!mpi_errno && sides.length)
 		mpi_errno = bcast_bytes(comm,
-					comm->rank == root ? exchange.out.bytes
-							   : exchange.in.bytes,
-					exchange.length, root);
-	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+					comm->rank == root ? sides.out.bytes
+							   : sides.in.bytes,
+					sides.length, root);
+	return bcl_ch3_sides_finish(&sides, mpi_errno);
 }
 
 /* ---- reductions ---- */
@@ -260,17 +260,16 @@ int bcl_ch3_gather(const void *send, MPI_Aint send_count,
 		   MPI_Aint receive_count, MPI_Datatype receive_type, int root,
 		   MPIR_Comm *comm)
 {
-	struct bcl_ch3_exchange exchange = { 0 };
+	struct bcl_ch3_sides sides = { 0 };
 	struct bcl_adi_request *request;
 	int mpi_errno = bcl_ch3_prepare_gather(
-		&exchange, send, send_count, send_type, receive, receive_count,
+		&sides, send, send_count, send_type, receive, receive_count,
 		receive_type, root, comm);
 
 	if (!mpi_errno)
-		mpi_errno =
-			RUN(gather, comm->dev.ch.team, exchange.out.bytes,
-			    exchange.length, exchange.in.bytes, (unsigned)root);
-	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+		mpi_errno = RUN(gather, comm->dev.ch.team, sides.out.bytes,
+				sides.length, sides.in.bytes, (unsigned)root);
+	return bcl_ch3_sides_finish(&sides, mpi_errno);
 }
 
 int bcl_ch3_scatter(const void *send, MPI_Aint send_count,
@@ -278,17 +277,16 @@ int bcl_ch3_scatter(const void *send, MPI_Aint send_count,
 		    MPI_Aint receive_count, MPI_Datatype receive_type, int root,
 		    MPIR_Comm *comm)
 {
-	struct bcl_ch3_exchange exchange = { 0 };
+	struct bcl_ch3_sides sides = { 0 };
 	struct bcl_adi_request *request;
 	int mpi_errno = bcl_ch3_prepare_scatter(
-		&exchange, send, send_count, send_type, receive, receive_count,
+		&sides, send, send_count, send_type, receive, receive_count,
 		receive_type, root, comm);
 
 	if (!mpi_errno)
-		mpi_errno =
-			RUN(scatter, comm->dev.ch.team, exchange.out.bytes,
-			    exchange.in.bytes, exchange.length, (unsigned)root);
-	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+		mpi_errno = RUN(scatter, comm->dev.ch.team, sides.out.bytes,
+				sides.in.bytes, sides.length, (unsigned)root);
+	return bcl_ch3_sides_finish(&sides, mpi_errno);
 }
 
 int bcl_ch3_allgather(const void *send, MPI_Aint send_count,
@@ -296,17 +294,16 @@ int bcl_ch3_allgather(const void *send, MPI_Aint send_count,
 		      MPI_Aint receive_count, MPI_Datatype receive_type,
 		      MPIR_Comm *comm)
 {
-	struct bcl_ch3_exchange exchange = { 0 };
+	struct bcl_ch3_sides sides = { 0 };
 	struct bcl_adi_request *request;
 	int mpi_errno = bcl_ch3_prepare_allgather(
-		&exchange, send, send_count, send_type, receive, receive_count,
+		&sides, send, send_count, send_type, receive, receive_count,
 		receive_type, comm);
 
 	if (!mpi_errno)
-		mpi_errno =
-			RUN(allgather, comm->dev.ch.team, exchange.out.bytes,
-			    exchange.length, exchange.in.bytes);
-	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+		mpi_errno = RUN(allgather, comm->dev.ch.team, sides.out.bytes,
+				sides.length, sides.in.bytes);
+	return bcl_ch3_sides_finish(&sides, mpi_errno);
 }
 
 int bcl_ch3_alltoall(const void *send, MPI_Aint send_count,
@@ -314,16 +311,16 @@ int bcl_ch3_alltoall(const void *send, MPI_Aint send_count,
 		     MPI_Aint receive_count, MPI_Datatype receive_type,
 		     MPIR_Comm *comm)
 {
-	struct bcl_ch3_exchange exchange = { 0 };
+	struct bcl_ch3_sides sides = { 0 };
 	struct bcl_adi_request *request;
 	int mpi_errno = bcl_ch3_prepare_alltoall(
-		&exchange, send, send_count, send_type, receive, receive_count,
+		&sides, send, send_count, send_type, receive, receive_count,
 		receive_type, comm);
 
 	if (!mpi_errno)
-		mpi_errno = RUN(alltoall, comm->dev.ch.team, exchange.out.bytes,
-				exchange.in.bytes, exchange.length);
-	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+		mpi_errno = RUN(alltoall, comm->dev.ch.team, sides.out.bytes,
+				sides.in.bytes, sides.length);
+	return bcl_ch3_sides_finish(&sides, mpi_errno);
 }
 
 /* Runs an exchange that was prepared with this error. */
@@ -386,10 +383,10 @@ int bcl_ch3_gatherv(const void *send, MPI_Aint send_count,
 		receive_displacements, receive_type, root, comm);
 
 	if (!mpi_errno)
-		mpi_errno = RUN(gatherv, comm->dev.ch.team, exchange.out.bytes,
-				exchange.length, exchange.ins.bytes,
-				exchange.ins.lengths, exchange.ins.offsets,
-				(unsigned)root);
+		mpi_errno = RUN(gatherv, comm->dev.ch.team,
+				exchange.sides.out.bytes, exchange.sides.length,
+				exchange.ins.bytes, exchange.ins.lengths,
+				exchange.ins.offsets, (unsigned)root);
 	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
@@ -405,10 +402,10 @@ int bcl_ch3_scatterv(const void *send, const MPI_Aint *send_counts,
 		receive, receive_count, receive_type, root, comm);
 
 	if (!mpi_errno)
-		mpi_errno =
-			RUN(scatterv, comm->dev.ch.team, exchange.outs.bytes,
-			    exchange.outs.lengths, exchange.outs.offsets,
-			    exchange.in.bytes, exchange.length, (unsigned)root);
+		mpi_errno = RUN(scatterv, comm->dev.ch.team,
+				exchange.outs.bytes, exchange.outs.lengths,
+				exchange.outs.offsets, exchange.sides.in.bytes,
+				exchange.sides.length, (unsigned)root);
 	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }
 
@@ -425,9 +422,9 @@ int bcl_ch3_allgatherv(const void *send, MPI_Aint send_count,
 		receive_displacements, receive_type, comm->rank, comm);
 
 	if (!mpi_errno)
-		mpi_errno =
-			RUN(allgatherv, comm->dev.ch.team, exchange.out.bytes,
-			    exchange.length, exchange.ins.bytes,
-			    exchange.ins.lengths, exchange.ins.offsets);
+		mpi_errno = RUN(allgatherv, comm->dev.ch.team,
+				exchange.sides.out.bytes, exchange.sides.length,
+				exchange.ins.bytes, exchange.ins.lengths,
+				exchange.ins.offsets);
 	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
 }

@@ -98,10 +98,15 @@ void bcl_ch3_blocks_free(struct bcl_ch3_blocks *blocks);
 
 /* ---- exchange.c: both sides of an operation ---- */
 
-struct bcl_ch3_exchange {
+/* Where all blocks have the same length. */
+struct bcl_ch3_sides {
 	struct bcl_ch3_data out, in;
+	size_t length; /* bytes of a block, or of a message */
+};
+
+struct bcl_ch3_exchange {
+	struct bcl_ch3_sides sides;
 	struct bcl_ch3_blocks outs, ins;
-	size_t length;	/* bytes of a block, or of a message */
 	size_t *counts; /* elements for each rank, of a reduction; or NULL */
 	/* of an exchange with neighbours; lengths[] begins the memory */
 	struct bcl_blocks to, from;
@@ -109,32 +114,31 @@ struct bcl_ch3_exchange {
 
 /*
  * Prepare an operation with these arguments of MPI. The caller has zeroed
- * *exchange, which then has the data to send as bytes, and room for the data to
- * receive. bcl_ch3_exchange_finish() is due, also after an error.
+ * *sides or *exchange, which then has the data to send as bytes, and room for
+ * the data to receive. bcl_ch3_sides_finish() or bcl_ch3_exchange_finish() is
+ * due, also after an error.
  */
-int bcl_ch3_prepare_bcast(struct bcl_ch3_exchange *exchange, void *buffer,
+int bcl_ch3_prepare_bcast(struct bcl_ch3_sides *sides, void *buffer,
 			  MPI_Aint count, MPI_Datatype type, int root,
 			  const MPIR_Comm *comm);
-int bcl_ch3_prepare_gather(struct bcl_ch3_exchange *exchange, const void *send,
+int bcl_ch3_prepare_gather(struct bcl_ch3_sides *sides, const void *send,
 			   MPI_Aint send_count, MPI_Datatype send_type,
 			   void *receive, MPI_Aint receive_count,
 			   MPI_Datatype receive_type, int root,
 			   const MPIR_Comm *comm);
-int bcl_ch3_prepare_scatter(struct bcl_ch3_exchange *exchange, const void *send,
+int bcl_ch3_prepare_scatter(struct bcl_ch3_sides *sides, const void *send,
 			    MPI_Aint send_count, MPI_Datatype send_type,
 			    void *receive, MPI_Aint receive_count,
 			    MPI_Datatype receive_type, int root,
 			    const MPIR_Comm *comm);
-int bcl_ch3_prepare_allgather(struct bcl_ch3_exchange *exchange,
-			      const void *send, MPI_Aint send_count,
-			      MPI_Datatype send_type, void *receive,
-			      MPI_Aint receive_count, MPI_Datatype receive_type,
-			      const MPIR_Comm *comm);
-int bcl_ch3_prepare_alltoall(struct bcl_ch3_exchange *exchange,
-			     const void *send, MPI_Aint send_count,
-			     MPI_Datatype send_type, void *receive,
-			     MPI_Aint receive_count, MPI_Datatype receive_type,
-			     const MPIR_Comm *comm);
+int bcl_ch3_prepare_allgather(struct bcl_ch3_sides *sides, const void *send,
+			      MPI_Aint send_count, MPI_Datatype send_type,
+			      void *receive, MPI_Aint receive_count,
+			      MPI_Datatype receive_type, const MPIR_Comm *comm);
+int bcl_ch3_prepare_alltoall(struct bcl_ch3_sides *sides, const void *send,
+			     MPI_Aint send_count, MPI_Datatype send_type,
+			     void *receive, MPI_Aint receive_count,
+			     MPI_Datatype receive_type, const MPIR_Comm *comm);
 int bcl_ch3_prepare_alltoallv(struct bcl_ch3_exchange *exchange,
 			      const void *send, const MPI_Aint *send_counts,
 			      const MPI_Aint *send_displacements,
@@ -182,6 +186,7 @@ int bcl_ch3_exchange_unpack(const struct bcl_ch3_exchange *exchange,
 			    int mpi_errno);
 /* The operation is over, or was not started: unpacks what was received unless
  * `mpi_errno` is an error, and frees all copies. Returns the first error. */
+int bcl_ch3_sides_finish(struct bcl_ch3_sides *sides, int mpi_errno);
 int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange, int mpi_errno);
 
 /* ---- reduction.c ---- */

@@ -4,85 +4,81 @@
 #include "collective.h"
 
 /* Packs what is sent. In place, the receive buffer has the data to send. */
-static int prepare(struct bcl_ch3_exchange *exchange)
+static int prepare(struct bcl_ch3_sides *sides)
 {
 	int mpi_errno;
 
-	if (exchange->out.bytes == BCL_IN_PLACE)
-		return bcl_ch3_data_pack(&exchange->in);
-	mpi_errno = bcl_ch3_data_pack(&exchange->out);
-	return mpi_errno ? mpi_errno : bcl_ch3_data_make_room(&exchange->in);
+	if (sides->out.bytes == BCL_IN_PLACE)
+		return bcl_ch3_data_pack(&sides->in);
+	mpi_errno = bcl_ch3_data_pack(&sides->out);
+	return mpi_errno ? mpi_errno : bcl_ch3_data_make_room(&sides->in);
 }
 
-int bcl_ch3_prepare_bcast(struct bcl_ch3_exchange *exchange, void *buffer,
+int bcl_ch3_prepare_bcast(struct bcl_ch3_sides *sides, void *buffer,
 			  MPI_Aint count, MPI_Datatype type, int root,
 			  const MPIR_Comm *comm)
 {
 	struct bcl_ch3_data data = bcl_ch3_data(buffer, count, type);
 
-	exchange->length = data.length;
+	sides->length = data.length;
 	if (comm->rank == root)
-		exchange->out = data;
+		sides->out = data;
 	else
-		exchange->in = data;
-	return prepare(exchange);
+		sides->in = data;
+	return prepare(sides);
 }
 
-int bcl_ch3_prepare_gather(struct bcl_ch3_exchange *exchange, const void *send,
+int bcl_ch3_prepare_gather(struct bcl_ch3_sides *sides, const void *send,
 			   MPI_Aint send_count, MPI_Datatype send_type,
 			   void *receive, MPI_Aint receive_count,
 			   MPI_Datatype receive_type, int root,
 			   const MPIR_Comm *comm)
 {
-	exchange->out = bcl_ch3_data(send, send_count, send_type);
-	exchange->length = exchange->out.length;
+	sides->out = bcl_ch3_data(send, send_count, send_type);
+	sides->length = sides->out.length;
 	if (comm->rank == root) {
-		exchange->in =
+		sides->in =
 			bcl_ch3_data(receive, receive_count * comm->local_size,
 				     receive_type);
-		exchange->length =
-			exchange->in.length / (size_t)comm->local_size;
+		sides->length = sides->in.length / (size_t)comm->local_size;
 	}
-	return prepare(exchange);
+	return prepare(sides);
 }
 
-int bcl_ch3_prepare_scatter(struct bcl_ch3_exchange *exchange, const void *send,
+int bcl_ch3_prepare_scatter(struct bcl_ch3_sides *sides, const void *send,
 			    MPI_Aint send_count, MPI_Datatype send_type,
 			    void *receive, MPI_Aint receive_count,
 			    MPI_Datatype receive_type, int root,
 			    const MPIR_Comm *comm)
 {
-	exchange->in = bcl_ch3_data(receive, receive_count, receive_type);
-	exchange->length = exchange->in.length;
+	sides->in = bcl_ch3_data(receive, receive_count, receive_type);
+	sides->length = sides->in.length;
 	if (comm->rank == root) {
-		exchange->out = bcl_ch3_data(
-			send, send_count * comm->local_size, send_type);
-		exchange->length =
-			exchange->out.length / (size_t)comm->local_size;
+		sides->out = bcl_ch3_data(send, send_count * comm->local_size,
+					  send_type);
+		sides->length = sides->out.length / (size_t)comm->local_size;
 	}
-	return prepare(exchange);
+	return prepare(sides);
 }
 
-int bcl_ch3_prepare_allgather(struct bcl_ch3_exchange *exchange,
-			      const void *send, MPI_Aint send_count,
-			      MPI_Datatype send_type, void *receive,
-			      MPI_Aint receive_count, MPI_Datatype receive_type,
-			      const MPIR_Comm *comm)
+int bcl_ch3_prepare_allgather(struct bcl_ch3_sides *sides, const void *send,
+			      MPI_Aint send_count, MPI_Datatype send_type,
+			      void *receive, MPI_Aint receive_count,
+			      MPI_Datatype receive_type, const MPIR_Comm *comm)
 {
-	return bcl_ch3_prepare_gather(exchange, send, send_count, send_type,
+	return bcl_ch3_prepare_gather(sides, send, send_count, send_type,
 				      receive, receive_count, receive_type,
 				      comm->rank, comm);
 }
 
-int bcl_ch3_prepare_alltoall(struct bcl_ch3_exchange *exchange,
-			     const void *send, MPI_Aint send_count,
-			     MPI_Datatype send_type, void *receive,
-			     MPI_Aint receive_count, MPI_Datatype receive_type,
-			     const MPIR_Comm *comm)
+int bcl_ch3_prepare_alltoall(struct bcl_ch3_sides *sides, const void *send,
+			     MPI_Aint send_count, MPI_Datatype send_type,
+			     void *receive, MPI_Aint receive_count,
+			     MPI_Datatype receive_type, const MPIR_Comm *comm)
 {
 	return bcl_ch3_prepare_gather(
-		exchange, send, send_count * comm->local_size, send_type,
-		receive, receive_count, receive_type, comm->rank, comm);
+		sides, send, send_count * comm->local_size, send_type, receive,
+		receive_count, receive_type, comm->rank, comm);
 }
 
 int bcl_ch3_prepare_lists(struct bcl_ch3_exchange *exchange,
@@ -164,15 +160,15 @@ int bcl_ch3_prepare_gatherv(struct bcl_ch3_exchange *exchange, const void *send,
 			receive_type, comm);
 	int mpi_errno = MPI_SUCCESS;
 
-	exchange->out = bcl_ch3_data(send, send_count, send_type);
-	exchange->length = exchange->out.length;
+	exchange->sides.out = bcl_ch3_data(send, send_count, send_type);
+	exchange->sides.length = exchange->sides.out.length;
 	if (comm->rank == root)
 		mpi_errno = bcl_ch3_blocks(&exchange->ins, &in);
 	if (mpi_errno)
 		return mpi_errno;
-	return exchange->out.bytes == BCL_IN_PLACE
+	return exchange->sides.out.bytes == BCL_IN_PLACE
 		       ? bcl_ch3_blocks_pack(&exchange->ins)
-		       : bcl_ch3_data_pack(&exchange->out);
+		       : bcl_ch3_data_pack(&exchange->sides.out);
 }
 
 int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
@@ -186,9 +182,9 @@ int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
 		list_of(send, send_counts, send_displacements, send_type, comm);
 	int mpi_errno;
 
-	exchange->in = bcl_ch3_data(receive, receive_count, receive_type);
-	exchange->length = exchange->in.length;
-	mpi_errno = bcl_ch3_data_make_room(&exchange->in);
+	exchange->sides.in = bcl_ch3_data(receive, receive_count, receive_type);
+	exchange->sides.length = exchange->sides.in.length;
+	mpi_errno = bcl_ch3_data_make_room(&exchange->sides.in);
 	if (mpi_errno || comm->rank != root)
 		return mpi_errno;
 	mpi_errno = bcl_ch3_blocks(&exchange->outs, &out);
@@ -209,10 +205,10 @@ int bcl_ch3_exchange_count(struct bcl_ch3_exchange *exchange,
 
 int bcl_ch3_exchange_pack(struct bcl_ch3_exchange *exchange)
 {
-	int in_place = exchange->out.bytes == BCL_IN_PLACE ||
+	int in_place = exchange->sides.out.bytes == BCL_IN_PLACE ||
 		       exchange->outs.bytes == BCL_IN_PLACE;
-	int mpi_errno =
-		bcl_ch3_data_pack(in_place ? &exchange->in : &exchange->out);
+	int mpi_errno = bcl_ch3_data_pack(in_place ? &exchange->sides.in
+						   : &exchange->sides.out);
 
 	return mpi_errno ? mpi_errno
 			 : bcl_ch3_blocks_pack(in_place ? &exchange->ins
@@ -223,17 +219,26 @@ int bcl_ch3_exchange_unpack(const struct bcl_ch3_exchange *exchange,
 			    int mpi_errno)
 {
 	if (!mpi_errno)
-		mpi_errno = bcl_ch3_data_unpack(&exchange->in);
+		mpi_errno = bcl_ch3_data_unpack(&exchange->sides.in);
 	if (!mpi_errno)
 		mpi_errno = bcl_ch3_blocks_unpack(&exchange->ins);
 	return mpi_errno;
 }
 
+int bcl_ch3_sides_finish(struct bcl_ch3_sides *sides, int mpi_errno)
+{
+	if (!mpi_errno)
+		mpi_errno = bcl_ch3_data_unpack(&sides->in);
+	bcl_ch3_data_free(&sides->out);
+	bcl_ch3_data_free(&sides->in);
+	return mpi_errno;
+}
+
 int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange, int mpi_errno)
 {
-	mpi_errno = bcl_ch3_exchange_unpack(exchange, mpi_errno);
-	bcl_ch3_data_free(&exchange->out);
-	bcl_ch3_data_free(&exchange->in);
+	if (!mpi_errno)
+		mpi_errno = bcl_ch3_blocks_unpack(&exchange->ins);
+	mpi_errno = bcl_ch3_sides_finish(&exchange->sides, mpi_errno);
 	bcl_ch3_blocks_free(&exchange->outs);
 	bcl_ch3_blocks_free(&exchange->ins);
 	MPL_free(exchange->counts);

@@ -64,13 +64,13 @@ int bcl_ch3_barrier_init(MPIR_Comm *comm, MPIR_Info *info,
 #define BUFFER void *buffer, MPI_Aint count, MPI_Datatype type, int root
 
 MAKE(broadcast,
-     (unsigned)pending->comm->rank == pending->root ? exchange->out.bytes
-						    : exchange->in.bytes,
-     exchange->length, pending->root)
+     (unsigned)pending->comm->rank == pending->root ? exchange->sides.out.bytes
+						    : exchange->sides.in.bytes,
+     exchange->sides.length, pending->root)
 INIT(BCAST, bcast, broadcast, TRUE, BUFFER,
      MPID_Bcast_init(buffer, count, type, root, comm, info, request),
-     bcl_ch3_prepare_bcast(to_root(pending, root), buffer, count, type, root,
-			   comm))
+     bcl_ch3_prepare_bcast(&to_root(pending, root)->sides, buffer, count, type,
+			   root, comm))
 
 /* ---- reductions ---- */
 
@@ -89,10 +89,10 @@ static struct bcl_ch3_exchange *reduction(struct bcl_ch3_pending *pending,
 {
 	struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	exchange->out.bytes =
+	exchange->sides.out.bytes =
 		send == MPI_IN_PLACE ? BCL_IN_PLACE : (void *)send;
-	exchange->in.bytes = receive;
-	exchange->length = (size_t)count;
+	exchange->sides.in.bytes = receive;
+	exchange->sides.length = (size_t)count;
 	pending->reduction = bcl_ch3_reduction(&pending->room, op, type);
 	return exchange;
 }
@@ -110,12 +110,12 @@ static int prepare_to_root(struct bcl_ch3_pending *pending, VECTORS_TO_ROOT)
 }
 
 /* Defines both functions of a reduction of all ranks' vectors. */
-#define REDUCTION(OPERATION, Name, mpi_name, name)                            \
-	MAKE(name, exchange->out.bytes, exchange->in.bytes, exchange->length, \
-	     pending->reduction)                                              \
-	INIT(OPERATION, mpi_name, name, bcl_ch3_reduces(type), VECTORS,       \
-	     MPID_##Name##_init(send, receive, count, type, op, comm, info,   \
-				request),                                     \
+#define REDUCTION(OPERATION, Name, mpi_name, name)                          \
+	MAKE(name, exchange->sides.out.bytes, exchange->sides.in.bytes,     \
+	     exchange->sides.length, pending->reduction)                    \
+	INIT(OPERATION, mpi_name, name, bcl_ch3_reduces(type), VECTORS,     \
+	     MPID_##Name##_init(send, receive, count, type, op, comm, info, \
+				request),                                   \
 	     prepare_vectors(pending, send, receive, count, type, op))
 
 REDUCTION(ALLREDUCE, Allreduce, allreduce, allreduce)
@@ -124,15 +124,15 @@ REDUCTION(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, reduce_scatter_block,
 REDUCTION(SCAN, Scan, scan, scan)
 REDUCTION(EXSCAN, Exscan, exscan, exscan)
 
-MAKE(reduce, exchange->out.bytes, exchange->in.bytes, exchange->length,
-     pending->reduction, pending->root)
+MAKE(reduce, exchange->sides.out.bytes, exchange->sides.in.bytes,
+     exchange->sides.length, pending->reduction, pending->root)
 INIT(REDUCE, reduce, reduce, bcl_ch3_reduces(type), VECTORS_TO_ROOT,
      MPID_Reduce_init(send, receive, count, type, op, root, comm, info,
 		      request),
      prepare_to_root(pending, send, receive, count, type, op, root))
 
-MAKE(reduce_scatterv, exchange->out.bytes, exchange->in.bytes, exchange->counts,
-     pending->reduction)
+MAKE(reduce_scatterv, exchange->sides.out.bytes, exchange->sides.in.bytes,
+     exchange->counts, pending->reduction)
 INIT(REDUCE_SCATTER, reduce_scatter, reduce_scatterv, bcl_ch3_reduces(type),
      VECTORS_OF_BLOCKS,
      MPID_Reduce_scatter_init(send, receive, counts, type, op, comm, info,
@@ -144,36 +144,41 @@ INIT(REDUCE_SCATTER, reduce_scatter, reduce_scatterv, bcl_ch3_reduces(type),
 
 #define BLOCKS_AND_ROOT BCL_CH3_BLOCKS, int root
 
-MAKE(gather, exchange->out.bytes, exchange->length, exchange->in.bytes,
-     pending->root)
+MAKE(gather, exchange->sides.out.bytes, exchange->sides.length,
+     exchange->sides.in.bytes, pending->root)
 INIT(GATHER, gather, gather, TRUE, BLOCKS_AND_ROOT,
      MPID_Gather_init(send, send_count, send_type, receive, receive_count,
 		      receive_type, root, comm, info, request),
-     bcl_ch3_prepare_gather(to_root(pending, root), send, send_count, send_type,
-			    receive, receive_count, receive_type, root, comm))
+     bcl_ch3_prepare_gather(&to_root(pending, root)->sides, send, send_count,
+			    send_type, receive, receive_count, receive_type,
+			    root, comm))
 
-MAKE(scatter, exchange->out.bytes, exchange->in.bytes, exchange->length,
-     pending->root)
+MAKE(scatter, exchange->sides.out.bytes, exchange->sides.in.bytes,
+     exchange->sides.length, pending->root)
 INIT(SCATTER, scatter, scatter, TRUE, BLOCKS_AND_ROOT,
      MPID_Scatter_init(send, send_count, send_type, receive, receive_count,
 		       receive_type, root, comm, info, request),
-     bcl_ch3_prepare_scatter(to_root(pending, root), send, send_count,
+     bcl_ch3_prepare_scatter(&to_root(pending, root)->sides, send, send_count,
 			     send_type, receive, receive_count, receive_type,
 			     root, comm))
 
-MAKE(allgather, exchange->out.bytes, exchange->length, exchange->in.bytes)
+MAKE(allgather, exchange->sides.out.bytes, exchange->sides.length,
+     exchange->sides.in.bytes)
 INIT(ALLGATHER, allgather, allgather, TRUE, BCL_CH3_BLOCKS,
      MPID_Allgather_init(send, send_count, send_type, receive, receive_count,
 			 receive_type, comm, info, request),
-     bcl_ch3_prepare_allgather(&pending->exchange, send, send_count, send_type,
-			       receive, receive_count, receive_type, comm))
+     bcl_ch3_prepare_allgather(&pending->exchange.sides, send, send_count,
+			       send_type, receive, receive_count, receive_type,
+			       comm))
 
-MAKE(alltoall, exchange->out.bytes, exchange->in.bytes, exchange->length)
+MAKE(alltoall, exchange->sides.out.bytes, exchange->sides.in.bytes,
+     exchange->sides.length)
 INIT(ALLTOALL, alltoall, alltoall, TRUE, BCL_CH3_BLOCKS,
      MPID_Alltoall_init(send, send_count, send_type, receive, receive_count,
 			receive_type, comm, info, request),
-     bcl_ch3_prepare_alltoall(&pending->exchange, send, send_count, send_type,
-			      receive, receive_count, receive_type, comm))
+     bcl_ch3_prepare_alltoall(&pending->exchange.sides, send, send_count,
+			      send_type, receive, receive_count, receive_type,
+			      comm))
 
 /* ---- blocks of different lengths ---- */
 
@@ -184,8 +189,9 @@ INIT(ALLTOALL, alltoall, alltoall, TRUE, BCL_CH3_BLOCKS,
 		void *receive, MPI_Aint receive_count,                      \
 		MPI_Datatype receive_type, int root
 
-MAKE(gatherv, exchange->out.bytes, exchange->length, exchange->ins.bytes,
-     exchange->ins.lengths, exchange->ins.offsets, pending->root)
+MAKE(gatherv, exchange->sides.out.bytes, exchange->sides.length,
+     exchange->ins.bytes, exchange->ins.lengths, exchange->ins.offsets,
+     pending->root)
 INIT(GATHERV, gatherv, gatherv, TRUE, BLOCK_TO_ROOT,
      MPID_Gatherv_init(send, send_count, send_type, receive, receive_counts,
 		       receive_displacements, receive_type, root, comm, info,
@@ -195,7 +201,7 @@ INIT(GATHERV, gatherv, gatherv, TRUE, BLOCK_TO_ROOT,
 			     receive_displacements, receive_type, root, comm))
 
 MAKE(scatterv, exchange->outs.bytes, exchange->outs.lengths,
-     exchange->outs.offsets, exchange->in.bytes, exchange->length,
+     exchange->outs.offsets, exchange->sides.in.bytes, exchange->sides.length,
      pending->root)
 INIT(SCATTERV, scatterv, scatterv, TRUE, BLOCKS_FROM_ROOT,
      MPID_Scatterv_init(send, send_counts, send_displacements, send_type,
@@ -205,8 +211,8 @@ INIT(SCATTERV, scatterv, scatterv, TRUE, BLOCKS_FROM_ROOT,
 			      send_displacements, send_type, receive,
 			      receive_count, receive_type, root, comm))
 
-MAKE(allgatherv, exchange->out.bytes, exchange->length, exchange->ins.bytes,
-     exchange->ins.lengths, exchange->ins.offsets)
+MAKE(allgatherv, exchange->sides.out.bytes, exchange->sides.length,
+     exchange->ins.bytes, exchange->ins.lengths, exchange->ins.offsets)
 INIT(ALLGATHERV, allgatherv, allgatherv, TRUE, BCL_CH3_BLOCK_TO_BLOCKS,
      MPID_Allgatherv_init(send, send_count, send_type, receive, receive_counts,
 			  receive_displacements, receive_type, comm, info,

@@ -24,10 +24,10 @@ static enum bcl_status start_bcast(struct bcl_ch3_pending *pending)
 	struct bcl_ch3_exchange *exchange = &pending->exchange;
 	unsigned is_root = (unsigned)pending->comm->rank == pending->root;
 
-	return bcl_ibroadcast(pending->own->team,
-			      is_root ? exchange->out.bytes
-				      : exchange->in.bytes,
-			      exchange->length, pending->root, &pending->call);
+	return bcl_ibroadcast(
+		pending->own->team,
+		is_root ? exchange->sides.out.bytes : exchange->sides.in.bytes,
+		exchange->sides.length, pending->root, &pending->call);
 }
 
 int MPID_Ibcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
@@ -42,8 +42,9 @@ int MPID_Ibcast(void *buffer, MPI_Aint count, MPI_Datatype type, int root,
 	pending = bcl_ch3_pending_new(comm, start_bcast);
 	if (pending) {
 		pending->root = (unsigned)root;
-		mpi_errno = bcl_ch3_prepare_bcast(&pending->exchange, buffer,
-						  count, type, root, comm);
+		mpi_errno =
+			bcl_ch3_prepare_bcast(&pending->exchange.sides, buffer,
+					      count, type, root, comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
 }
@@ -60,10 +61,10 @@ new_reduction(MPIR_Comm *comm,
 
 	if (!pending)
 		return NULL;
-	pending->exchange.out.bytes =
+	pending->exchange.sides.out.bytes =
 		send == MPI_IN_PLACE ? BCL_IN_PLACE : (void *)send;
-	pending->exchange.in.bytes = receive;
-	pending->exchange.length = (size_t)count;
+	pending->exchange.sides.in.bytes = receive;
+	pending->exchange.sides.length = (size_t)count;
 	pending->reduction = bcl_ch3_reduction(&pending->room, op, type);
 	return pending;
 }
@@ -72,8 +73,8 @@ static enum bcl_status start_reduce(struct bcl_ch3_pending *pending)
 {
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	return bcl_ireduce(pending->own->team, exchange->out.bytes,
-			   exchange->in.bytes, exchange->length,
+	return bcl_ireduce(pending->own->team, exchange->sides.out.bytes,
+			   exchange->sides.in.bytes, exchange->sides.length,
 			   pending->reduction, pending->root, &pending->call);
 }
 
@@ -99,9 +100,10 @@ int MPID_Ireduce(const void *send, void *receive, MPI_Aint count,
 	{                                                                      \
 		const struct bcl_ch3_exchange *exchange = &pending->exchange;  \
                                                                                \
-		return bcl_i##name(pending->own->team, exchange->out.bytes,    \
-				   exchange->in.bytes, exchange->length,       \
-				   pending->reduction, &pending->call);        \
+		return bcl_i##name(                                            \
+			pending->own->team, exchange->sides.out.bytes,         \
+			exchange->sides.in.bytes, exchange->sides.length,      \
+			pending->reduction, &pending->call);                   \
 	}                                                                      \
                                                                                \
 	int MPID_I##mpi_name(const void *send, void *receive, MPI_Aint count,  \
@@ -127,8 +129,9 @@ static enum bcl_status start_reduce_scatterv(struct bcl_ch3_pending *pending)
 {
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	return bcl_ireduce_scatterv(pending->own->team, exchange->out.bytes,
-				    exchange->in.bytes, exchange->counts,
+	return bcl_ireduce_scatterv(pending->own->team,
+				    exchange->sides.out.bytes,
+				    exchange->sides.in.bytes, exchange->counts,
 				    pending->reduction, &pending->call);
 }
 
@@ -157,9 +160,9 @@ static enum bcl_status start_gather(struct bcl_ch3_pending *pending)
 {
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	return bcl_igather(pending->own->team, exchange->out.bytes,
-			   exchange->length, exchange->in.bytes, pending->root,
-			   &pending->call);
+	return bcl_igather(pending->own->team, exchange->sides.out.bytes,
+			   exchange->sides.length, exchange->sides.in.bytes,
+			   pending->root, &pending->call);
 }
 
 int MPID_Igather(const void *send, MPI_Aint send_count, MPI_Datatype send_type,
@@ -178,7 +181,7 @@ int MPID_Igather(const void *send, MPI_Aint send_count, MPI_Datatype send_type,
 	if (pending) {
 		pending->root = (unsigned)root;
 		mpi_errno = bcl_ch3_prepare_gather(
-			&pending->exchange, send, send_count, send_type,
+			&pending->exchange.sides, send, send_count, send_type,
 			receive, receive_count, receive_type, root, comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
@@ -188,9 +191,9 @@ static enum bcl_status start_scatter(struct bcl_ch3_pending *pending)
 {
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	return bcl_iscatter(pending->own->team, exchange->out.bytes,
-			    exchange->in.bytes, exchange->length, pending->root,
-			    &pending->call);
+	return bcl_iscatter(pending->own->team, exchange->sides.out.bytes,
+			    exchange->sides.in.bytes, exchange->sides.length,
+			    pending->root, &pending->call);
 }
 
 int MPID_Iscatter(const void *send, MPI_Aint send_count, MPI_Datatype send_type,
@@ -209,7 +212,7 @@ int MPID_Iscatter(const void *send, MPI_Aint send_count, MPI_Datatype send_type,
 	if (pending) {
 		pending->root = (unsigned)root;
 		mpi_errno = bcl_ch3_prepare_scatter(
-			&pending->exchange, send, send_count, send_type,
+			&pending->exchange.sides, send, send_count, send_type,
 			receive, receive_count, receive_type, root, comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
@@ -219,8 +222,8 @@ static enum bcl_status start_allgather(struct bcl_ch3_pending *pending)
 {
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	return bcl_iallgather(pending->own->team, exchange->out.bytes,
-			      exchange->length, exchange->in.bytes,
+	return bcl_iallgather(pending->own->team, exchange->sides.out.bytes,
+			      exchange->sides.length, exchange->sides.in.bytes,
 			      &pending->call);
 }
 
@@ -239,7 +242,7 @@ int MPID_Iallgather(const void *send, MPI_Aint send_count,
 	pending = bcl_ch3_pending_new(comm, start_allgather);
 	if (pending) {
 		mpi_errno = bcl_ch3_prepare_allgather(
-			&pending->exchange, send, send_count, send_type,
+			&pending->exchange.sides, send, send_count, send_type,
 			receive, receive_count, receive_type, comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
@@ -249,8 +252,8 @@ static enum bcl_status start_alltoall(struct bcl_ch3_pending *pending)
 {
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	return bcl_ialltoall(pending->own->team, exchange->out.bytes,
-			     exchange->in.bytes, exchange->length,
+	return bcl_ialltoall(pending->own->team, exchange->sides.out.bytes,
+			     exchange->sides.in.bytes, exchange->sides.length,
 			     &pending->call);
 }
 
@@ -269,7 +272,7 @@ int MPID_Ialltoall(const void *send, MPI_Aint send_count,
 	pending = bcl_ch3_pending_new(comm, start_alltoall);
 	if (pending) {
 		mpi_errno = bcl_ch3_prepare_alltoall(
-			&pending->exchange, send, send_count, send_type,
+			&pending->exchange.sides, send, send_count, send_type,
 			receive, receive_count, receive_type, comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
@@ -340,8 +343,8 @@ static enum bcl_status start_gatherv(struct bcl_ch3_pending *pending)
 {
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	return bcl_igatherv(pending->own->team, exchange->out.bytes,
-			    exchange->length, exchange->ins.bytes,
+	return bcl_igatherv(pending->own->team, exchange->sides.out.bytes,
+			    exchange->sides.length, exchange->ins.bytes,
 			    exchange->ins.lengths, exchange->ins.offsets,
 			    pending->root, &pending->call);
 }
@@ -377,7 +380,7 @@ static enum bcl_status start_scatterv(struct bcl_ch3_pending *pending)
 
 	return bcl_iscatterv(pending->own->team, exchange->outs.bytes,
 			     exchange->outs.lengths, exchange->outs.offsets,
-			     exchange->in.bytes, exchange->length,
+			     exchange->sides.in.bytes, exchange->sides.length,
 			     pending->root, &pending->call);
 }
 
@@ -410,8 +413,8 @@ static enum bcl_status start_allgatherv(struct bcl_ch3_pending *pending)
 {
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	return bcl_iallgatherv(pending->own->team, exchange->out.bytes,
-			       exchange->length, exchange->ins.bytes,
+	return bcl_iallgatherv(pending->own->team, exchange->sides.out.bytes,
+			       exchange->sides.length, exchange->ins.bytes,
 			       exchange->ins.lengths, exchange->ins.offsets,
 			       &pending->call);
 }

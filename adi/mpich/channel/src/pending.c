@@ -37,8 +37,8 @@ void bcl_ch3_pending_hold(struct bcl_ch3_pending *pending)
 {
 	struct bcl_ch3_exchange *exchange = &pending->exchange;
 
-	if (exchange->in.packed)
-		pending->type = exchange->in.type;
+	if (exchange->sides.in.packed)
+		pending->type = exchange->sides.in.type;
 	if (exchange->ins.packed)
 		bcl_ch3_blocks_hold(&exchange->ins);
 	if (pending->reduction == &pending->room.reduction) {

@@ -81,7 +81,7 @@ static struct bcl_ch3_pending *of(const MPIR_Request *handle)
 
 static int has_copies(const struct bcl_ch3_exchange *exchange)
 {
-	return exchange->out.packed || exchange->in.packed ||
+	return exchange->sides.out.packed || exchange->sides.in.packed ||
 	       exchange->outs.packed || exchange->ins.packed;
 }
 
@@ -91,8 +91,8 @@ static void hold(struct bcl_ch3_pending *pending)
 	struct bcl_ch3_exchange *exchange = &pending->exchange;
 
 	bcl_ch3_pending_hold(pending);
-	if (exchange->out.packed)
-		MPIR_Datatype_add_ref_if_not_builtin(exchange->out.type);
+	if (exchange->sides.out.packed)
+		MPIR_Datatype_add_ref_if_not_builtin(exchange->sides.out.type);
 	if (exchange->outs.packed)
 		bcl_ch3_blocks_hold(&exchange->outs);
 }
@@ -102,8 +102,8 @@ static void drop(struct bcl_ch3_pending *pending)
 	struct bcl_ch3_exchange *exchange = &pending->exchange;
 
 	bcl_persistent_free(pending->operation);
-	if (exchange->out.packed)
-		MPIR_Datatype_release_if_not_builtin(exchange->out.type);
+	if (exchange->sides.out.packed)
+		MPIR_Datatype_release_if_not_builtin(exchange->sides.out.type);
 	bcl_ch3_pending_release(pending);
 	bcl_ch3_exchange_finish(exchange,
 				MPI_ERR_REQUEST); /* does not unpack */
