@@ -2,7 +2,7 @@
 /*
  * Copies inside a host: one copy between the memory of the calling process and
  * the memory of the process of another card, which has permitted this to its
- * job (BCL_DEVICE_ADMITS). Works like process_vm_readv(), but asks the cards
+ * job (`admits` of OPEN). Works like process_vm_readv(), but asks the cards
  * for permission and not the processes' security modules and namespaces.
  */
 #include <linux/highmem.h>

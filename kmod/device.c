@@ -260,14 +260,15 @@ static long device_ioctl(struct file *file, unsigned int command,
 			 unsigned long number)
 {
 	struct bcl_kmod_host *host = file->private_data;
-	const struct call *call = find_call(command);
 	union argument *argument;
+	const struct call *call;
 	long result;
 
 	if (is_free(command)) {
 		result = may_call(host, command);
 		return result ?: free_call(host, command, number);
 	}
+	call = find_call(command);
 	if (!call)
 		return -ENOTTY;
 	argument = kzalloc(sizeof(*argument), GFP_KERNEL);

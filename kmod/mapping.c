@@ -219,16 +219,15 @@ static unsigned long count_mapped(struct mm_struct *mm, unsigned long at,
 				  unsigned long n, struct page *const *page)
 {
 	struct page *now[COMPARE];
-	unsigned long same = 0;
-	long got, i;
+	long got, i, same = 0;
 
 	mmap_read_lock(mm);
 	got = bcl_compat_get_pages(mm, at, n, FOLL_FORCE | FOLL_NOFAULT, now);
 	mmap_read_unlock(mm);
-	for (i = 0; i < got; i++) {
-		same += same == i && now[i] == page[i];
+	while (same < got && now[same] == page[same])
+		same++;
+	for (i = 0; i < got; i++)
 		put_page(now[i]);
-	}
 	return same;
 }
 

@@ -25,12 +25,12 @@ cvars:
         blocking or persistent, for communicators within MPI_COMM_WORLD: all
         (or 1), none (or 0), or names with commas in between, such as
         bcast,reduce. A name with - or ^ before it is left out; a list that
-        begins with such a name leaves out of all. An operation is BCL's if all processes of the job want it. The
-        names are barrier, bcast, reduce, allreduce, gather, scatter,
-        allgather, alltoall, alltoallv, reduce_scatter, reduce_scatter_block,
-        scan, exscan, gatherv, scatterv, allgatherv, alltoallw,
-        neighbor_allgather, neighbor_allgatherv, neighbor_alltoall,
-        neighbor_alltoallv and neighbor_alltoallw.
+        begins with such a name leaves out of all. An operation is BCL's if
+        all processes of the job want it. The names are barrier, bcast,
+        reduce, allreduce, gather, scatter, allgather, alltoall, alltoallv,
+        reduce_scatter, reduce_scatter_block, scan, exscan, gatherv, scatterv,
+        allgatherv, alltoallw, neighbor_allgather, neighbor_allgatherv,
+        neighbor_alltoall, neighbor_alltoallv and neighbor_alltoallw.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
