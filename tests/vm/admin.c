@@ -320,11 +320,6 @@ int main(int argc, char **argv)
 	open_port(&b, 2);
 	connect_to(&a, &b);
 	send_messages(&a, &b, 3);
-#define TEST(call)                    \
-	do {                          \
-		puts("admin " #call); \
-		call;                 \
-	} while (0)
 	TEST(test_list(&a, &b));
 	TEST(test_jobs(&a, &b));
 	TEST(test_ctl_shows(&a, &b));

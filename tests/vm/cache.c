@@ -672,11 +672,6 @@ int main(int argc, char **argv)
 	open_port(&b, 2);
 	connect_to(&a, &b);
 	to = memory_of(HUGE);
-#define TEST(call)                     \
-	do {                           \
-		printf("%s\n", #call); \
-		call;                  \
-	} while (0)
 	TEST(test_again());
 	TEST(test_together());
 	TEST(test_mapped_again());

@@ -849,12 +849,6 @@ static void test_unload(void)
 	CHECK(errno == EWOULDBLOCK);
 }
 
-#define TEST(call)                         \
-	do {                               \
-		printf("    %s\n", #call); \
-		call;                      \
-	} while (0)
-
 static void test_messages(struct user *a, struct user *b)
 {
 	TEST(connect_to(a, b));

@@ -37,6 +37,13 @@
 		}                                                      \
 	} while (0)
 
+/* Run a test, and say which: the last one named is the one that failed. */
+#define TEST(call)                         \
+	do {                               \
+		printf("    %s\n", #call); \
+		call;                      \
+	} while (0)
+
 enum {
 	REQUESTS = 16,
 	RECEIVES = 64,

@@ -221,12 +221,6 @@ static void test_frames(void)
 	close_card(&b);
 }
 
-#define TEST(call)                     \
-	do {                           \
-		puts("limits " #call); \
-		call;                  \
-	} while (0)
-
 int main(int argc, char **argv)
 {
 	if (argc != 2)

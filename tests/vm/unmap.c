@@ -368,24 +368,19 @@ int main(int argc, char **argv)
 	open_port(&a, 1);
 	open_port(&b, 2);
 	connect_to(&a, &b);
-#define TEST(call)                     \
-	do {                           \
-		printf("%s\n", #call); \
-		call();                \
-	} while (0)
-	TEST(test_munmap);
-	TEST(test_mapped_again);
-	TEST(test_mremap);
-	TEST(test_dontneed);
-	TEST(test_truncated_file);
-	TEST(test_paged_out);
-	TEST(test_harmless);
-	TEST(test_huge);
-	TEST(test_shared_before);
-	TEST(test_channel);
-	TEST(test_send);
-	TEST(test_result);
-	TEST(test_named);
+	TEST(test_munmap());
+	TEST(test_mapped_again());
+	TEST(test_mremap());
+	TEST(test_dontneed());
+	TEST(test_truncated_file());
+	TEST(test_paged_out());
+	TEST(test_harmless());
+	TEST(test_huge());
+	TEST(test_shared_before());
+	TEST(test_channel());
+	TEST(test_send());
+	TEST(test_result());
+	TEST(test_named());
 	close_card(&a);
 	close_card(&b);
 	expect_no_pins();
