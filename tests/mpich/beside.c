@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check.h"
 #include "counter.h"
 
 enum {
@@ -19,8 +20,6 @@ enum {
 	RANKS_MAX = 8,
 };
 
-static int rank, size;
-
 struct worker {
 	pthread_t thread;
 	MPI_Comm comm;
@@ -29,14 +28,6 @@ struct worker {
 };
 
 static struct worker workers[THREADS];
-
-static void check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	printf("rank %d: %s\n", rank, what);
-	MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 static void reduce(struct worker *worker, int n, int round)
 {

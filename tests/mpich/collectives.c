@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "counter.h"
 
 enum {
@@ -18,17 +19,8 @@ enum {
 	RANKS_MAX = 16,
 };
 
-static int rank, size;
 static int with_teams;		  /* collective operations go over teams */
 static MPI_Datatype every_second; /* of N ints */
-
-static void check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	printf("rank %d: %s\n", rank, what);
-	MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 /* The int at i from one rank for another. */
 static int value(int from, int to, int i)

@@ -16,7 +16,8 @@ mpich_scripts = %D%/abi.sh %D%/blocked.sh %D%/busy.sh %D%/cancel.sh \
 system_tests += $(mpich_tests) $(mpich_scripts)
 long_tests += $(mpich_long) %D%/guests.sh
 EXTRA_DIST += %D%/run %D%/program.sh $(mpich_tests) $(mpich_long) $(mpich_nodes) \
-	%D%/abi.c %D%/abi.f90 %D%/beside.c %D%/blocked.c %D%/busy.c %D%/cancel.c %D%/collectives.c \
+	%D%/abi.c %D%/abi.f90 %D%/beside.c %D%/blocked.c %D%/blocks.h %D%/busy.c %D%/cancel.c %D%/check.h \
+	%D%/collectives.c \
 	%D%/copies.c %D%/counter.h %D%/direct.c %D%/jobs.c %D%/long.c %D%/loss.c \
 	%D%/nonblocking.c \
 	%D%/order.c %D%/packets.c %D%/persistent.c %D%/pingpong.c %D%/placement.c \

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "counter.h"
 
 enum {
@@ -22,36 +23,10 @@ enum {
 	DEGREE_MAX = 4 * RANKS_MAX,
 };
 
-static int rank, size;
-
-static void check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	printf("rank %d: %s\n", rank, what);
-	MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 /* The int at i that one rank has for another. */
 static int value(int from, int to, int i)
 {
 	return (from * 10 + to) * 1000 + i;
-}
-
-/* n blocks of N ints; an odd rank has the ints in every second place. */
-struct blocks {
-	int *data;
-	int n, step;
-};
-
-static struct blocks blocks(int n)
-{
-	int step = rank % 2 ? 2 : 1;
-	size_t length = (size_t)n * N * (size_t)step * sizeof(int);
-	struct blocks b = { malloc(length), n, step };
-
-	memset(b.data, 0xff, length);
-	return b;
 }
 
 static void fill(const struct blocks *b, int at, int from, int to)
@@ -75,23 +50,6 @@ static int holds(const struct blocks *b, int at, int from, int to)
 	return 1;
 }
 
-static int block_length(void)
-{
-	return N * (rank % 2 ? 2 : 1) * (int)sizeof(int);
-}
-
-/* The type of a block, which the caller frees. */
-static MPI_Datatype block_type(void)
-{
-	MPI_Datatype vector, type;
-
-	MPI_Type_vector(N, 1, rank % 2 ? 2 : 1, MPI_INT, &vector);
-	MPI_Type_create_resized(vector, 0, block_length(), &type);
-	MPI_Type_commit(&type);
-	MPI_Type_free(&vector);
-	return type;
-}
-
 /* The buffers of operations of one communicator. */
 struct exchange {
 	struct blocks one[4], out, in[6];
@@ -104,19 +62,19 @@ struct exchange {
 static void start(struct exchange *x, MPI_Comm comm, int root, int in_place)
 {
 	int here = in_place && rank == root, i, n = 0, bytes[RANKS_MAX];
-	MPI_Datatype type = block_type(), types[RANKS_MAX];
+	MPI_Datatype type = block_type(N), types[RANKS_MAX];
 
 	x->root = root;
 	x->in_place = in_place;
-	x->out = blocks(size);
+	x->out = blocks_of(size, N);
 	for (i = 0; i < 4; i++)
-		x->one[i] = blocks(1);
+		x->one[i] = blocks_of(1, N);
 	for (i = 0; i < 6; i++)
-		x->in[i] = blocks(size);
+		x->in[i] = blocks_of(size, N);
 	for (i = 0; i < size; i++) {
 		x->counts[i] = 1;
 		x->at[i] = size - 1 - i;
-		bytes[i] = x->at[i] * block_length();
+		bytes[i] = x->at[i] * block_length(N);
 		types[i] = type;
 		fill(&x->out, i, rank, i);
 		fill(&x->in[3], i, rank, i);
@@ -409,7 +367,7 @@ static void check_blocks(const struct neighbours *x, const struct blocks *in,
 				    same ? 0 : block_from(x, i, is_alltoall)),
 			      what);
 	}
-	memset(in->data, 0xff, (size_t)(x->nfrom * block_length()));
+	memset(in->data, 0xff, (size_t)(x->nfrom * block_length(N)));
 }
 
 /* Arguments of MPI for blocks in turned order. */
@@ -427,7 +385,7 @@ static struct turned turn(int n, MPI_Datatype type)
 	for (i = 0; i < n; i++) {
 		turned.counts[i] = 1;
 		turned.at[i] = n - 1 - i;
-		turned.bytes[i] = turned.at[i] * block_length();
+		turned.bytes[i] = turned.at[i] * block_length(N);
 		turned.types[i] = type;
 	}
 	return turned;
@@ -438,15 +396,16 @@ static struct turned turn(int n, MPI_Datatype type)
 static void exchange_with(const struct neighbours *x, int has_alltoallw,
 			  MPI_Comm comm)
 {
-	struct blocks out = blocks(DEGREE_MAX), turned = blocks(DEGREE_MAX);
+	struct blocks out = blocks_of(DEGREE_MAX, N),
+		      turned = blocks_of(DEGREE_MAX, N);
 	struct blocks in[5];
-	MPI_Datatype type = block_type();
+	MPI_Datatype type = block_type(N);
 	struct turned to = turn(x->nto, type), from = turn(x->nfrom, type);
 	MPI_Request requests[5] = { [3] = MPI_REQUEST_NULL };
 	int i;
 
 	for (i = 0; i < 5; i++)
-		in[i] = blocks(DEGREE_MAX);
+		in[i] = blocks_of(DEGREE_MAX, N);
 	for (i = 0; i < x->nto; i++) {
 		fill(&out, i, rank, i);
 		fill(&turned, x->nto - 1 - i, rank, i);

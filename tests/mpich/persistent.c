@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "counter.h"
 
 enum {
@@ -22,32 +23,7 @@ enum {
 	ROUNDS = 3,
 };
 
-static int rank, size;
-
-static void check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	printf("rank %d: %s\n", rank, what);
-	MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-/* ---- blocks: an odd rank has the ints in every second place ---- */
-
-struct blocks {
-	int *data;
-	int step;
-};
-
-static struct blocks blocks(void)
-{
-	int step = rank % 2 ? 2 : 1;
-	size_t length = (size_t)(RANKS_MAX * N * step) * sizeof(int);
-	struct blocks b = { malloc(length), step };
-
-	memset(b.data, 0xff, length);
-	return b;
-}
+/* ---- blocks ---- */
 
 /* The first int of the block that one rank has for another in a run. */
 static int value(int from, int to, int run)
@@ -73,22 +49,6 @@ static void check_block(const struct blocks *b, int at, int first,
 
 		check(*x == first + i && (b->step == 1 || x[1] == -1), what);
 	}
-}
-
-static int block_length(void)
-{
-	return N * (rank % 2 ? 2 : 1) * (int)sizeof(int);
-}
-
-static MPI_Datatype block_type(void)
-{
-	MPI_Datatype vector, type;
-
-	MPI_Type_vector(N, 1, rank % 2 ? 2 : 1, MPI_INT, &vector);
-	MPI_Type_create_resized(vector, 0, block_length(), &type);
-	MPI_Type_commit(&type);
-	MPI_Type_free(&vector);
-	return type;
 }
 
 /* ---- maps x -> a * x + b, whose order matters ---- */
@@ -192,19 +152,19 @@ static void make_neighbors(struct set *s, MPI_Comm comm, MPI_Datatype type,
 static void make(struct set *s, MPI_Comm comm, int root, int in_place)
 {
 	int here = in_place && rank == root, i;
-	MPI_Datatype type = block_type();
+	MPI_Datatype type = block_type(N);
 	MPI_Request *request = s->requests;
 
 	*s = (struct set){ .root = root, .in_place = in_place };
-	s->one = blocks();
-	s->many = blocks();
-	s->bcast = blocks();
+	s->one = blocks_of(RANKS_MAX, N);
+	s->many = blocks_of(RANKS_MAX, N);
+	s->bcast = blocks_of(RANKS_MAX, N);
 	for (i = 0; i < 15; i++)
-		s->in[i] = blocks();
+		s->in[i] = blocks_of(RANKS_MAX, N);
 	for (i = 0; i < size; i++) {
 		s->ones[i] = 1;
 		s->at[i] = size - 1 - i;
-		s->bytes[i] = s->at[i] * block_length();
+		s->bytes[i] = s->at[i] * block_length(N);
 		s->places[i] = s->bytes[i];
 		s->types[i] = type;
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
 #include "counter.h"
 
 enum {
@@ -17,16 +18,6 @@ enum {
 	LONG = 50000, /* ints */
 	LENGTHS = 4,
 };
-
-static int rank, size;
-
-static void check(int holds, const char *what)
-{
-	if (holds)
-		return;
-	printf("rank %d: %s\n", rank, what);
-	MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 /* ---- allocations ---- */
 
