@@ -11,10 +11,8 @@
 #include "transport/port.h"
 
 enum {
-	SPINS = 32,	     /* turns between looks at the clock */
-	YIELDS = 20000000,   /* ns of yielding before a sleep */
-	YIELD_LONG = 700000, /* ns of one yield: another process computes
-			      * here */
+	SPINS = 32,	   /* turns between looks at the clock */
+	YIELDS = 20000000, /* ns of yielding before a sleep */
 };
 
 bool bcl_adi_wait_turn(struct bcl_adi *adi)
@@ -38,7 +36,7 @@ static void yield(struct bcl_adi *adi, struct bcl_adi_idle *idle, uint64_t now)
 	else
 		env->yield(env->world);
 	took = env->now(env->world) - now;
-	if (took > YIELD_LONG)
+	if (took > adi->context->yield_long)
 		idle->until = now;
 	idle->yielded = adi->threads ? 0 : took;
 	idle->turns = SPINS; /* spin no more */

@@ -13,6 +13,12 @@
 #include "transport/sized.h"
 #include "transport/shm/shm.h"
 
+enum {
+	/* ns of a yield to one thread: more than half a slice of the
+	 * scheduler */
+	YIELD_LONG = 700000,
+};
+
 /* Draws the random numbers of a context: card id, incarnation, and the job
  * key if the caller gives none. */
 static enum bcl_status
@@ -34,6 +40,18 @@ draw_random_numbers(struct bcl_context *context,
 	memcpy(context->key, options->job_key ? options->job_key : (void *)key,
 	       BCL_KEY_SIZE);
 	return BCL_OK;
+}
+
+/* ranks: of this job on this host */
+static void judge_crowd(struct bcl_context *context, unsigned ranks)
+{
+	const struct bcl_env *env = context->env;
+	unsigned processors = env->processors(env->world);
+
+	context->crowded = ranks > processors;
+	context->yield_long = YIELD_LONG;
+	if (context->crowded)
+		context->yield_long *= (ranks + processors - 1) / processors;
 }
 
 static enum bcl_status open_parts(struct bcl_context *context,
@@ -59,7 +77,7 @@ static enum bcl_status open_parts(struct bcl_context *context,
 			"for other hosts: its boot id cannot be read: %s",
 			bcl_log_reason(errno));
 	context->host = bcl_address_host(name, boot_id, context->config.node);
-	context->crowded = options->local_ranks > env->processors(env->world);
+	judge_crowd(context, options->local_ranks);
 	context->barrier = env->barrier_register(env->world);
 	if (!context->barrier)
 		bcl_log(&context->config, BCL_LOG_INFO, "context",

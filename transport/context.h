@@ -36,6 +36,9 @@ struct bcl_context {
 	uint64_t host; /* as in struct bcl_address */
 	unsigned local_ranks;
 	bool crowded; /* more ranks than processors */
+	/* ns; in a longer yield another program computes, not only the ranks
+	 * that share the processor */
+	uint64_t yield_long;
 	bool barrier; /* env->barrier() works, for this process, too */
 	uint32_t fork_generation;
 

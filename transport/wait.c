@@ -7,9 +7,9 @@
  * With more ranks than processors spinning only delays the rank that is waited
  * for, so the wait yields at once. But if yields return at once, one after
  * another, the other ranks sleep and the processor is free: then the wait
- * spins. A yield that takes longer than half a slice of the scheduler means
- * that another program computes here. Then only a thread that sleeps is woken
- * promptly, so the wait sleeps soon.
+ * spins. A yield that takes longer than half a slice of the scheduler, for each
+ * rank that shares the processor, means that another program computes here.
+ * Then only a thread that sleeps is woken promptly, so the wait sleeps soon.
  *
  * Beside other programs the system may put two ranks on one processor, and
  * leave both there, though processors are enough. A rank then spins in vain
@@ -30,7 +30,6 @@ enum {
 	YIELD_SHORT = 1000,	     /* ns: no other thread ran; 220 to 660
 				      * were measured, with another thread
 				      * 1,200 to 2,800 */
-	YIELD_LONG = 700000,	     /* ns: another program computes here */
 	CROWDED = 100000000,	     /* ns for which a wait assumes so */
 	LATE = 3,		     /* waits in a row that show that the peer
 				      * runs on this processor */
@@ -165,7 +164,7 @@ static bool spin_until(struct bcl_port *port, uint64_t end)
 void bcl_port_late(struct bcl_port *port, uint64_t ns)
 {
 	const struct bcl_env *env = port->context->env;
-	bool ran = ns >= YIELD_SHORT && ns <= YIELD_LONG;
+	bool ran = ns >= YIELD_SHORT && ns <= port->context->yield_long;
 	uint64_t now;
 
 	port->spin.late =
@@ -198,7 +197,7 @@ static bool yield_until(struct bcl_port *port, uint64_t end)
 			port->spin.alone = 0;
 		else if (port->spin.alone < BCL_PORT_ALONE)
 			port->spin.alone++;
-		if (now - before > YIELD_LONG) {
+		if (now - before > port->context->yield_long) {
 			bcl_count(port->counters, core_yields_long);
 			port->spin.crowded_until = now + CROWDED;
 			end = now;

@@ -242,6 +242,22 @@ START_TEST(sleeps_beside_one_who_computes)
 }
 END_TEST
 
+/* Four ranks share each processor: a yield lasts until three others have run.
+ */
+START_TEST(lets_many_ranks_run)
+{
+	open_port(8);
+	world.yield_takes = 2700000;
+	wait_for(10000000);
+	ck_assert_uint_eq(world.sleeps, 0);
+	world.yield_takes = 2900000;
+	wait_for(10000000);
+	ck_assert_uint_eq(world.yields, 1);
+	ck_assert_uint_ge(world.sleeps, 1);
+	bcl_close(context);
+}
+END_TEST
+
 START_TEST(does_not_yield_where_sleep_is_free)
 {
 	open_port(2);
@@ -265,6 +281,7 @@ int main(void)
 	tcase_add_test(tcase, moves_away_from_the_peer);
 	tcase_add_test(tcase, stays_where_all_are_crowded);
 	tcase_add_test(tcase, sleeps_beside_one_who_computes);
+	tcase_add_test(tcase, lets_many_ranks_run);
 	tcase_add_test(tcase, does_not_yield_where_sleep_is_free);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
