@@ -43,6 +43,16 @@ void bcl_adi_schedule_link(struct bcl_adi_schedule *schedule,
 	schedule->lanes[request->lane]++;
 }
 
+enum bcl_status bcl_adi_schedule_differs(struct bcl_adi *adi, unsigned rank,
+					 size_t sent, size_t due)
+{
+	bcl_log(&adi->context->config, BCL_LOG_WARN, "coll",
+		"rank %u has sent %zu bytes where %zu are due: ranks call one "
+		"operation with different lengths, or different operations",
+		rank, sent, due);
+	return BCL_ERR_TRUNCATED;
+}
+
 void bcl_adi_schedule_check(struct bcl_adi *adi,
 			    struct bcl_adi_request *request)
 {
@@ -51,11 +61,8 @@ void bcl_adi_schedule_check(struct bcl_adi *adi,
 	if ((status->status != BCL_OK && status->status != BCL_ERR_TRUNCATED) ||
 	    status->length == request->length)
 		return;
-	status->status = BCL_ERR_TRUNCATED;
-	bcl_log(&adi->context->config, BCL_LOG_WARN, "coll",
-		"rank %d has sent %zu bytes where %zu are due: ranks call one "
-		"operation with different lengths, or different operations",
-		status->source, status->length, request->length);
+	status->status = bcl_adi_schedule_differs(
+		adi, (unsigned)status->source, status->length, request->length);
 }
 
 void bcl_adi_schedule_message(struct bcl_adi *adi,

@@ -11,6 +11,8 @@
  *   columns*        each member carries the blocks for the members that have
  *                   its place in the other nodes
  *   pairs           one message for each pair of ranks (pairs.c)
+ *   attached        each member of a single node copies its blocks out of the
+ *                   memory of the others (attached.h)
  *
  * The number at the end of a name is the radix.
  */
@@ -82,6 +84,41 @@ static void build_pairs(struct bcl_schedule *schedule,
 	}
 	bcl_step_copy(schedule, call->receive + own, send + own, length);
 	bcl_build_pairs(schedule, &group, send, call->receive, length, true);
+}
+
+/* ---- by attach ---- */
+
+static void build_attached(struct bcl_schedule *schedule,
+			   const struct bcl_call *call, unsigned parameter)
+{
+	const struct bcl_team *team = schedule->team;
+	unsigned n = team->size, me = team->rank, k;
+	struct bcl_offer *offers =
+		bcl_step_scratch(schedule, n * sizeof(*offers));
+	const unsigned char *send = call->send;
+	size_t length = call->length;
+
+	(void)parameter;
+	if (send == call->receive) {
+		send = bcl_step_scratch(schedule, n * length);
+		bcl_step_copy(schedule, (void *)send, call->receive,
+			      n * length);
+	}
+	if (schedule->status != BCL_OK)
+		return;
+	bcl_step_copy(schedule, call->receive + me * length, send + me * length,
+		      length);
+	offers[me] = (struct bcl_offer){ (uintptr_t)send, length };
+	bcl_step_node(schedule, BCL_NODE_ALLGATHER, 0, &offers[me], offers,
+		      sizeof(*offers), NULL);
+	for (k = 1; k < n; k++) {
+		unsigned from = (me + k) % n;
+
+		bcl_step_fetch(schedule, from, &offers[from], me * length,
+			       call->receive + from * length, length);
+	}
+	bcl_step_node(schedule, BCL_NODE_BARRIER, 0, NULL, NULL, 0, NULL);
+	bcl_step_round(schedule);
 }
 
 /* ---- among the leaders ---------------------------------------------------
@@ -445,6 +482,14 @@ static double cost_pairs(const struct bcl_model *model, double length,
 	return inside > rounds ? inside : rounds;
 }
 
+/* The own blocks are gathered, and are fetched by the others at once. */
+static double cost_attached(const struct bcl_model *model, double length,
+			    unsigned parameter)
+{
+	(void)parameter;
+	return bcl_cost_attached(model, model->members - 1, length);
+}
+
 enum {
 	UNIFORM = BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM,
 };
@@ -468,5 +513,6 @@ const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "columns_8", UNIFORM, 0, build_columns, cost_columns, 8 },
 	{ "columns_16", UNIFORM, 0, build_columns, cost_columns, 16 },
 	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
+	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached, cost_attached, 0 },
 	{ 0 },
 };

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "card/ops.h"
+#include "collectives/attached.h"
 #include "collectives/call.h"
 #include "collectives/group.h"
 #include "collectives/postal.h"

@@ -24,6 +24,9 @@ enum {
 	EAGER_COPIES = 2,
 };
 
+/* us of a copy by attach that do not depend on its length */
+static const double attach = 0.5;
+
 struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 {
 	struct bcl_cost cost = model->between;
@@ -226,6 +229,15 @@ double bcl_cost_direct(const struct bcl_model *model, double us, double all,
 double bcl_cost_phases(const struct bcl_model *model, double length)
 {
 	return (1 + length / BCL_NODE_CHUNK_MAX) * model->segment.message;
+}
+
+double bcl_cost_attached(const struct bcl_model *model, double blocks,
+			 double length)
+{
+	/* all members have to run before the first block can be fetched, and
+	 * after the last */
+	return 2 * (model->segment.message + model->turn) +
+	       blocks * (attach + length * model->inside.byte);
 }
 
 double bcl_cost_first_piece(const struct bcl_model *model, double length)

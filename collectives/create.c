@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/attached.h"
 #include "collectives/builders.h"
 #include "collectives/teams.h"
 #include "env/log.h"
@@ -205,6 +206,7 @@ void bcl_team_leave_segment(struct bcl_team *team)
 		bcl_memory_unmap(team->segment_peer, team->segment_key);
 	if (team->segment)
 		bcl_memory_release(team->segment);
+	bcl_attached_forget(team);
 	team->segment_peer = NULL;
 	team->segment = NULL;
 	team->shares = false;
@@ -256,6 +258,48 @@ static enum bcl_status make_segment(struct bcl_team *team)
 	} else {
 		bcl_team_leave_segment(team);
 	}
+	return status;
+}
+
+/* The members of a node with a segment learn each other's processes, and try to
+ * attach. */
+static enum bcl_status introduce(struct bcl_team *team)
+{
+	struct bcl_introduction *all = malloc(team->size * sizeof(*all));
+	struct bcl_schedule *schedule;
+	enum bcl_status status;
+
+	if (!all)
+		return BCL_ERR_NOMEM;
+	bcl_attached_introduce(team, &all[team->rank]);
+	status = bcl_schedule_get(team, &schedule);
+	if (status == BCL_OK) {
+		bcl_step_node(schedule, BCL_NODE_ALLGATHER, 0, &all[team->rank],
+			      all, sizeof(*all), NULL);
+		status = bcl_schedule_run(schedule);
+	}
+	if (status == BCL_OK)
+		bcl_attached_try(team, all);
+	free(all);
+	return status;
+}
+
+/* Find out whether each member of a node may attach to each other. */
+static enum bcl_status meet_by_attach(struct bcl_team *team)
+{
+	struct bcl_group group = bcl_group_node(team);
+	enum bcl_status status;
+	uint8_t all;
+
+	if (!team->shares || team->layout.nnodes > 1)
+		return BCL_OK;
+	status = introduce(team);
+	if (status != BCL_OK)
+		return status;
+	all = team->processes != NULL;
+	status = agree(team, &group, &all, 1);
+	if (!all)
+		bcl_attached_forget(team);
 	return status;
 }
 
@@ -464,6 +508,8 @@ enum bcl_status bcl_team_join(struct bcl_team *team, const uint64_t *hosts,
 			       : find_layout(team, even);
 	if (status == BCL_OK)
 		status = make_segment(team);
+	if (status == BCL_OK)
+		status = meet_by_attach(team);
 	if (status == BCL_OK)
 		status = hear_choices(team);
 	return status;

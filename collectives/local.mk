@@ -10,6 +10,8 @@ libcollectives_la_SOURCES = \
 	%D%/alltoallv.c \
 	%D%/arguments.c \
 	%D%/arguments.h \
+	%D%/attached.c \
+	%D%/attached.h \
 	%D%/barrier.c \
 	%D%/blocking.c \
 	%D%/broadcast.c \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Scatter: every rank gets a block of the root. By the segment of a single
- * node, by a tree of the leaders (postal.h) or by one message to each rank
- * (direct.c).
+ * node, by a tree of the leaders (postal.h), by one message to each rank
+ * (direct.c), or by copies out of the root's memory (attached.h).
  *
  * The tree of four nodes with the root on node 0 and `ahead` = 1:
  *
@@ -74,6 +74,33 @@ static void build_direct(struct bcl_schedule *schedule,
 				 call->receive, call->length);
 }
 
+/* The root offers its blocks, and hears from each member that has its block. */
+static void build_attached(struct bcl_schedule *schedule,
+			   const struct bcl_call *call, unsigned parameter)
+{
+	const struct bcl_team *team = schedule->team;
+	struct bcl_offer *offer = bcl_step_scratch(schedule, sizeof(*offer));
+	unsigned char *heard = bcl_step_scratch(schedule, team->size);
+	size_t own = team->rank * call->length;
+
+	(void)parameter;
+	if (schedule->status != BCL_OK)
+		return;
+	*offer = (struct bcl_offer){ (uintptr_t)call->send, call->length };
+	heard[team->rank] = 0;
+	bcl_step_node(schedule, BCL_NODE_BROADCAST, call->root, offer, offer,
+		      sizeof(*offer), NULL);
+	if (team->rank == call->root)
+		bcl_step_copy(schedule, call->receive, call->send + own,
+			      call->length);
+	else
+		bcl_step_fetch(schedule, call->root, offer, own, call->receive,
+			       call->length);
+	bcl_step_node(schedule, BCL_NODE_GATHER, call->root, &heard[team->rank],
+		      heard, 1, NULL);
+	bcl_step_round(schedule);
+}
+
 static double cost_node(const struct bcl_model *model, double length,
 			unsigned parameter)
 {
@@ -90,6 +117,13 @@ static double cost_tree(const struct bcl_model *model, double length,
 				    cost_node(model, length, 0));
 }
 
+static double cost_attached(const struct bcl_model *model, double length,
+			    unsigned parameter)
+{
+	(void)parameter;
+	return bcl_cost_attached(model, 1, length);
+}
+
 const struct bcl_algorithm bcl_scatter_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_SCATTER, NULL, cost_node, 0 },
 	{ "tree", 0, 0, build_tree, cost_tree, 1 },
@@ -97,5 +131,6 @@ const struct bcl_algorithm bcl_scatter_algorithms[] = {
 	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 4 },
 	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 8 },
 	{ "direct", 0, 0, build_direct, bcl_cost_rooted_direct, 0 },
+	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached, cost_attached, 0 },
 	{ 0 },
 };

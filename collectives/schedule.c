@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "collectives/attached.h"
 #include "collectives/compare.h"
 #include "collectives/loss.h"
 #include "collectives/team.h"
@@ -54,7 +55,7 @@ static void begin_step(struct bcl_schedule *schedule,
 	const struct bcl_team *team = schedule->team;
 	enum bcl_status status;
 
-	bcl_assert(step->kind <= BCL_STEP_PUT);
+	bcl_assert(step->kind <= BCL_STEP_FETCH);
 	schedule->engine.lane = step->lane;
 	switch ((enum bcl_step_kind)step->kind) {
 	case BCL_STEP_SEND:
@@ -78,6 +79,11 @@ static void begin_step(struct bcl_schedule *schedule,
 		break;
 	case BCL_STEP_CHECK:
 		status = step->check(team, step);
+		if (status != BCL_OK)
+			bcl_adi_schedule_fail(&schedule->engine, status);
+		break;
+	case BCL_STEP_FETCH:
+		status = bcl_attached_fetch(team, step);
 		if (status != BCL_OK)
 			bcl_adi_schedule_fail(&schedule->engine, status);
 		break;
@@ -613,6 +619,33 @@ void bcl_step_copy(struct bcl_schedule *schedule, void *to, const void *from,
 {
 	if (length && to != from)
 		bcl_step_call(schedule, copy_block, to, from, length, 0);
+}
+
+void bcl_step_offer(struct bcl_schedule *schedule, struct bcl_offer *offer,
+		    const void *data, size_t length)
+{
+	size_t room = bcl_offer_size(schedule->team) - sizeof(*offer);
+
+	*offer = (struct bcl_offer){ .length = length };
+	if (length > room)
+		offer->address = (uintptr_t)data;
+	else
+		bcl_step_copy(schedule, offer + 1, data, length);
+}
+
+void bcl_step_fetch(struct bcl_schedule *schedule, unsigned rank,
+		    const struct bcl_offer *offer, size_t offset, void *to,
+		    size_t length)
+{
+	struct bcl_step *step = add_step(schedule, BCL_STEP_FETCH);
+
+	if (!step)
+		return;
+	step->rank = rank;
+	step->from = offer;
+	step->offset = offset;
+	step->to = to;
+	step->length = length;
 }
 
 /* The arrays of an operation are the caller's, who may change them. */

@@ -47,6 +47,9 @@ enum bcl_step_kind {
 	BCL_STEP_GRANT,	  /* tell `rank` that it may put into the window */
 	BCL_STEP_GRANTED, /* wait for such a grant from `rank` */
 	BCL_STEP_PUT,	  /* as SEND, to `offset` of the window granted */
+	/* get `length` bytes, at `offset` of the data that `rank` has put into
+	 * the offer `from` (attached.h) */
+	BCL_STEP_FETCH,
 };
 
 struct bcl_step {
@@ -65,7 +68,7 @@ struct bcl_step {
 		enum bcl_status (*check)(const struct bcl_team *team,
 					 const struct bcl_step *step);
 		unsigned node; /* index in node[] */
-		size_t offset; /* PUT */
+		size_t offset; /* PUT, FETCH */
 	};
 };
 

@@ -73,6 +73,7 @@ static void set_shape(struct bcl_model *model, const struct bcl_team *team)
 	model->size = team->size;
 	model->nodes = layout->nnodes;
 	model->shares = team->shares && layout->nnodes == 1;
+	model->attaches = team->processes != NULL;
 	model->contiguous = layout->contiguous;
 	for (i = 0; i < layout->nnodes; i++) {
 		unsigned members = bcl_layout_members(layout, i);
@@ -254,6 +255,8 @@ bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
 	unsigned needs = algorithm->needs;
 
 	if (needs & BCL_NEEDS_SEGMENT && !model->shares)
+		return false;
+	if (needs & BCL_NEEDS_ATTACH && !model->attaches)
 		return false;
 	if (needs & BCL_NEEDS_NODES && model->nodes < 2)
 		return false;

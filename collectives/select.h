@@ -36,6 +36,7 @@ struct bcl_model {
 	unsigned size, nodes;
 	unsigned members;	 /* ranks of the largest node */
 	bool shares;		 /* one node, with a segment */
+	bool attaches;		 /* and members may attach to each other */
 	bool contiguous;	 /* see layout.h */
 	bool uniform;		 /* all nodes have `members` ranks */
 	bool autonomous;	 /* of the card: card/ops.h */
@@ -87,6 +88,8 @@ enum bcl_algorithm_needs {
 	 * number of members, the length, the element and the root, not on the
 	 * layout. */
 	BCL_FIXED_ORDER = 128,
+	/* One node with a segment, whose members may attach to each other. */
+	BCL_NEEDS_ATTACH = 256,
 };
 
 /* A row of the table of an operation. The rows are constant. cost is

@@ -13,6 +13,8 @@
 #ifndef BCL_COLLECTIVES_TEAM_H
 #define BCL_COLLECTIVES_TEAM_H
 
+#include <sys/types.h>
+
 #include <bcl/coll.h>
 
 #include "base/base.h"
@@ -96,6 +98,9 @@ struct bcl_team {
 	unsigned direct;  /* operations past the engine */
 	unsigned polls;	  /* looks at a flag between two turns of the engine, or
 			     yields */
+	/* Of the members, where all are on one node and each may attach to each
+	 * other (attached.h); or NULL. */
+	pid_t *processes;
 	struct bcl_memory *segment;    /* at the leader */
 	struct bcl_peer *segment_peer; /* at the others: the leader */
 	unsigned char segment_key[BCL_KEY_MAX];

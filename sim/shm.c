@@ -372,6 +372,12 @@ static bool has_ended(void *world, int fd)
 /* ---- processes ---- */
 
 /* The ranks are fibers of one process. */
+static pid_t own_process(void *world)
+{
+	(void)world;
+	return PID;
+}
+
 static void admit_peers(void *world)
 {
 	(void)world;
@@ -633,6 +639,7 @@ const struct bcl_shm_host sim_shm_host = {
 	.receive = receive_packet,
 	.hang_up = hang_up,
 	.has_ended = has_ended,
+	.self = own_process,
 	.admit = admit_peers,
 	.read = attach_read,
 	.write = attach_write,

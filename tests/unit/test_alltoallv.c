@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the blocks of an alltoallv may lie: anywhere, if there are any. */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "collectives/builders.h"
 #include "tests/unit/coll_mock.h"
 #include "tests/unit/unit.h"
 
 enum {
 	SIZE = 3,
-	LENGTH = 100, /* bytes of a block */
+	LONGEST = 3000, /* bytes of a block */
 	PAGE = 4096,
 	NOWHERE = 1 << 20, /* an offset of which nobody may make use */
 };
 
+/* Bytes of a block. Short blocks go along with offers (attached.h). */
+static const size_t all_lengths[] = { 100, LONGEST };
+
+static size_t length;
 static atomic_uint failures;
 
 static void expect(bool holds)
@@ -30,14 +36,14 @@ static unsigned char byte_of(unsigned from, unsigned to)
 
 static void fill(unsigned char *block, unsigned from, unsigned to)
 {
-	memset(block, byte_of(from, to), LENGTH);
+	memset(block, byte_of(from, to), length);
 }
 
 static void check_block(const unsigned char *block, unsigned from, unsigned to)
 {
-	unsigned i;
+	size_t i;
 
-	for (i = 0; i < LENGTH; i++)
+	for (i = 0; i < length; i++)
 		expect(block[i] == byte_of(from, to));
 }
 
@@ -54,27 +60,44 @@ static void enter(struct bcl_adi *adi, void *arg)
 	bcl_team_free(world);
 }
 
-static void run_world(unsigned size, void (*run)(struct bcl_team *world))
+static void run_by(const char *algorithm, unsigned size,
+		   void (*run)(struct bcl_team *world))
 {
-	struct mock_world *world =
-		mock_open(&(struct mock_options){ .size = size });
+	char coll[64];
+	const struct mock_options options = { .size = size, .coll = coll };
+	struct mock_world *world;
 
+	snprintf(coll, sizeof(coll), "alltoallv:%s", algorithm);
+	world = mock_open(&options);
 	mock_run(world, enter, &run);
 	ck_assert_uint_eq(failures, 0);
 	ck_assert_uint_eq(mock_left_over(world), 0);
 	mock_close(world);
 }
 
+static void run_world(unsigned size, void (*run)(struct bcl_team *world))
+{
+	const struct bcl_algorithm *algorithm;
+	unsigned i;
+
+	for (i = 0; i < sizeof(all_lengths) / sizeof(*all_lengths); i++) {
+		length = all_lengths[i];
+		for (algorithm = bcl_alltoallv_algorithms; algorithm->name;
+		     algorithm++)
+			run_by(algorithm->name, size, run);
+	}
+}
+
 /* Each rank sends from behind where it receives. */
 static void use_one_array(struct bcl_team *world)
 {
-	unsigned char array[2 * SIZE * LENGTH];
+	unsigned char array[2 * SIZE * LONGEST];
 	size_t lengths[SIZE], out[SIZE], in[SIZE];
 	unsigned me = bcl_team_rank(world), i;
 
 	for (i = 0; i < SIZE; i++) {
-		lengths[i] = LENGTH;
-		in[i] = i * LENGTH;
+		lengths[i] = length;
+		in[i] = i * length;
 		out[i] = in[i] + sizeof(array) / 2;
 		fill(array + out[i], me, i);
 	}
@@ -102,7 +125,7 @@ static void leave_gaps(struct bcl_team *world)
 	size_t lengths[SIZE], offsets[SIZE];
 
 	for (i = 0; i < SIZE; i++) {
-		lengths[i] = LENGTH;
+		lengths[i] = length;
 		offsets[i] = 2ul * i * PAGE;
 		fill(array + offsets[i], me, i);
 		mprotect(array + offsets[i] + PAGE, PAGE, PROT_NONE);
@@ -144,11 +167,11 @@ END_TEST
 static void have_no_memory(struct bcl_team *world)
 {
 	size_t lengths[SIZE], offsets[SIZE] = { 0 };
-	unsigned char bytes[SIZE * LENGTH] = { 0 };
+	unsigned char bytes[SIZE * LONGEST] = { 0 };
 	unsigned i;
 
 	for (i = 0; i < SIZE; i++)
-		lengths[i] = LENGTH;
+		lengths[i] = length;
 	expect(bcl_alltoallv(world, NULL, lengths, offsets, bytes, lengths,
 			     offsets) == BCL_ERR_ARG);
 	expect(bcl_alltoallv(world, bytes, lengths, offsets, NULL, lengths,

@@ -62,6 +62,8 @@ struct bcl_shm_host {
 	void (*hang_up)(void *world, int fd);
 
 	/* ---- processes ---- */
+	/* The id by which other processes of the host attach to this one. */
+	pid_t (*self)(void *world);
 	/* From now on the other processes that the parent of this one started,
 	 * and theirs, may attach, also where the system permits only ancestors.
 	 */

@@ -77,6 +77,12 @@ static void *linux_group_next(void *world, int group)
 
 /* Yama (ptrace_scope 1) knows one exception for each process: another process,
  * with all its descendants. Kernels without Yama refuse the call. */
+static pid_t linux_self(void *world)
+{
+	(void)world;
+	return getpid();
+}
+
 static void linux_admit(void *world)
 {
 	(void)world;
@@ -229,6 +235,7 @@ const struct bcl_shm_host bcl_shm_linux = {
 	.receive = bcl_socket_receive,
 	.hang_up = bcl_socket_hang_up,
 	.has_ended = bcl_socket_has_ended,
+	.self = linux_self,
 	.admit = linux_admit,
 	.read = linux_read,
 	.write = linux_write,
