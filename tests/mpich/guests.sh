@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # MPI jobs over the cards of two kernels: two guests, and between their network cards a
-# cable that loses, doubles, reorders and corrupts 5 % of the frames each, by a seed
+# wire that loses, doubles, reorders and corrupts 5 % of the frames each, by a seed
 # (SEED). Ranks are in both guests.
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
@@ -26,7 +26,7 @@ for guest in 1 2; do
 	done
 done
 
-vm_pair 280 5 "$seed" <<'RUN'
+vm_hosts 2 280 5 "$seed" <<'RUN'
 export BCL_CARD=kernel BCL_STATS=on BCL_LOG=warn,stats
 mpi() {
 	timeout -s KILL 100 /mpiexec.hydra -launcher ssh -launcher-exec /rsh \

@@ -40,7 +40,7 @@ exec /rsh $host env $settings sh -c "'$*'"
 RSH
 chmod +x "$scratch/guest1/pvm-rsh"
 
-vm_pair 280 0 "$seed" <<'RUN'
+vm_hosts 2 280 0 "$seed" <<'RUN'
 . /faults
 /rsh 10.0.0.2 /bcl-ctl faults all "$faults"
 /bcl-ctl faults all "$faults"

@@ -167,7 +167,8 @@ vm_nodes() {
 
 # vm_network ROOT NUMBER: put bcl.ko and the drivers of a network card into the initial
 # file system of a guest, which is host NUMBER of a small network, and /network, which
-# /run sources. Other hosts may start programs there (/rsh).
+# /run sources. Other hosts may start programs there (/rsh). unpinned, after the last
+# card, fails if a page is pinned still.
 vm_network() {
 	local root=$1 name
 	local -a drivers=(virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev
@@ -186,6 +187,12 @@ vm_network() {
 		ifconfig eth0 10.0.0.$2 up
 		ulimit -l unlimited
 		nc -ll -p 514 -e /bin/sh &
+		unpinned() {
+			echo 1 >/proc/sys/vm/stat_refresh
+			set -- \$(sed -n 's/^nr_foll_pin_[ar].* //p' /proc/vmstat)
+			echo "pins: \$1 made, \$2 released"
+			[ "\$1" = "\$2" ]
+		}
 	NETWORK
 	cat >"$root/rsh" <<-'RSH'
 		#!/bin/sh
@@ -206,49 +213,62 @@ vm_card() {
 		-device "virtio-net-pci,netdev=wire,mac=52:54:00:00:00:0$1,romfile=")
 }
 
-# vm_host NUMBER SECONDS: boot $scratch/guest1 or guest2, whose root vm_network made, in
-# the background
+# vm_host NUMBER SECONDS: boot $scratch/guestNUMBER, whose root vm_network made, in the
+# background
 vm_host() {
 	vm_card "$1"
 	vm_pack "$scratch/guest$1" "$scratch/console$1"
 	vm_emulate "$image" "$scratch/console$1" "$2" -cpu max "${card[@]}" &
 }
 
-# vm_cable PERCENT SEED: join the two hosts, in the background. The cable loses, doubles,
-# reorders and corrupts so many frames each. Sets $cable, to be killed.
-vm_cable() {
+# vm_wire HOSTS PERCENT SEED: join the hosts 1 to HOSTS, in the background. The wire loses,
+# doubles, reorders and corrupts so many frames each. Sets $wire, to be killed.
+vm_wire() {
+	local -a hosts
 	gcc -O1 -Wall -Wextra -Werror -Iinclude -I. -o "$scratch/wire" tests/vm/wire.c
 	rm -f "$scratch"/?.wire
-	"$scratch/wire" "$1" "$2" "$scratch/1" "$scratch/2" &
-	cable=$!
+	mapfile -t hosts < <(seq "$1")
+	"$scratch/wire" "$2" "$3" "${hosts[@]/#/$scratch/}" &
+	wire=$!
 }
 
-# vm_pair SECONDS PERCENT SEED: run both hosts, and the commands of standard input in the
-# first, which may start programs on the second
-vm_pair() {
-	local second
-	cat >"$scratch/guest2/run" <<-'RUN'
+# vm_lent ROOT: let a host do only what other hosts start on it, until one of them
+# makes /over there
+vm_lent() {
+	cat >"$1/run" <<-'RUN'
 		set -e
 		. /network
 		while [ ! -e /over ]; do sleep 1; done
 		rmmod bcl
+		unpinned
 	RUN
+}
+
+# vm_hosts HOSTS SECONDS PERCENT SEED: run so many hosts, and the commands of standard
+# input in the first, which may start programs on the others
+vm_hosts() {
+	local host others
+	local -a running
+	others=$(seq -s ' ' -f '10.0.0.%g' 2 "$1")
 	{
-		printf '%s\n' 'set -e' '. /network' \
-			'until echo true | nc 10.0.0.2 514; do sleep 1; done'
+		printf '%s\n' 'set -e' '. /network' "for host in $others; do" \
+			'until echo true | nc $host 514; do sleep 1; done' 'done'
 		cat
-		printf '%s\n' "echo 'touch /over' | nc 10.0.0.2 514" 'rmmod bcl'
+		printf '%s\n' "for host in $others; do" \
+			"echo 'touch /over' | nc \$host 514" 'done' 'rmmod bcl' 'unpinned'
 	} >"$scratch/guest1/run"
-	vm_cable "$2" "$3"
-	vm_host 2 "$1"
-	second=$!
-	vm_host 1 "$1"
-	wait $!
-	vm_verdict "$scratch/console1"
-	wait $second
-	vm_verdict "$scratch/console2"
-	kill $cable
-	wait $cable
+	vm_wire "$1" "$3" "$4"
+	for ((host = $1; host > 0; host--)); do
+		((host == 1)) || vm_lent "$scratch/guest$host"
+		vm_host $host "$2"
+		running[host]=$!
+	done
+	for ((host = 1; host <= $1; host++)); do
+		wait "${running[host]}"
+		vm_verdict "$scratch/console$host"
+	done
+	kill $wire
+	wait $wire
 }
 
 # vm_boot ROOT IMAGE CONSOLE SECONDS [ARGUMENT...]: run a guest to its end, with

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Two guests, each with its own kernel and network card, and a cable between them that
+# Two guests, each with its own kernel and network card, and a wire between them that
 # loses, doubles, reorders and corrupts a fifth of the frames each, by a seed (SEED):
 # jobs with the kernel's card on both sides, and on one side. Then a guest loses power
 # again and again, and comes back each time.
@@ -46,7 +46,7 @@ ODD_CARD=process
 BCL_RAILS=packet job 'Ethernet, a process on one side' +card.retransmitted +packet.sends
 BCL_RAILS=udp job 'UDP, a process on one side' +card.retransmitted +udp.sendmsg
 JOBS
-vm_pair 280 20 "$seed" <<RUN
+vm_hosts 2 280 20 "$seed" <<RUN
 export BCL_CARD=kernel ODD_CARD=kernel JOB_LONGEST=${longest:-20000}
 . /jobs
 RUN
@@ -76,12 +76,12 @@ live() {
 	wait $! || true
 	rm "$scratch/console2"
 }
-vm_cable 5 "$seed"
+vm_wire 2 5 "$seed"
 vm_host 1 280
 first=$!
 for ((i = 0; i < times; i++)); do live; done
 wait $first
 vm_verdict "$scratch/console1"
-kill $cable
-wait $cable
+kill $wire
+wait $wire
 grep -a '^again: ' "$scratch/console1"

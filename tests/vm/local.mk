@@ -2,7 +2,7 @@
 # Code that runs inside a kernel, in guests.
 vm_scripts = %D%/core.sh %D%/cost.sh %D%/crowd.sh %D%/guests.sh %D%/hostile.sh \
 	%D%/install.sh %D%/kmod.sh %D%/library.sh
-vm_long = %D%/kasan.sh %D%/newest.sh
+vm_long = %D%/four.sh %D%/kasan.sh %D%/newest.sh
 lone_tests += $(vm_scripts)
 long_tests += $(vm_long)
 dist_check_SCRIPTS += $(vm_scripts) $(vm_long)
