@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * again serve TIMES | call: two guests. The caller loses power at any moment
- * and comes back. The server keeps a single card. In each life of the caller
- * the server sends messages, and puts data into memory of the caller, until the
- * card reports the caller as dead; then no page is pinned for the dead. The
- * caller checks all messages and data.
+ * again serve TIMES EARLY | call: two guests. The caller loses power at any
+ * moment and comes back. The server keeps two cards, one for Ethernet and one
+ * for UDP. In each life of the caller one of them, in turn, sends messages, and
+ * puts data into memory of the caller, until the card reports the caller as
+ * dead. The caller checks all messages and data. After EARLY lives the server
+ * makes the file /early, after TIMES lives the file /end, and waits until
+ * somebody has looked at what the kernel keeps, and has removed the file. Then
+ * no page is pinned for the dead.
  */
 #include "kmod_user.h"
 
@@ -55,10 +58,14 @@ static int call(void)
 	return fd;
 }
 
-/* Exchange the names and addresses of both cards. */
-static void meet(int fd, const struct user *own, struct user *other)
+/* Tell the peer the name and the address of a card. */
+static void tell(int fd, const struct user *own)
 {
 	CHECK(write(fd, &own->open, sizeof(own->open)) == sizeof(own->open));
+}
+
+static void hear(int fd, struct user *other)
+{
 	CHECK(recv(fd, &other->open, sizeof(other->open), MSG_WAITALL) ==
 	      sizeof(other->open));
 }
@@ -81,12 +88,15 @@ static void live(void)
 {
 	uint8_t *memory = memory_of(SLOTS * SIZE);
 	struct user own, peer;
+	int fd = call();
 	unsigned i;
 
+	hear(fd, &peer);
+	kind = peer.open.end[0].address.kind;
 	open_card(&own, interface);
 	open_port(&own, 1);
 	CHECK(add_memory(&own, HANDLE, memory, SLOTS * SIZE, 7) == BCL_OK);
-	meet(call(), &own, &peer);
+	tell(fd, &own);
 	for (i = 0;; i++) {
 		expect_message(&own, memory, i);
 		if (i == ENOUGH)
@@ -147,37 +157,57 @@ static unsigned serve(struct user *own, int listening, uint8_t *memory)
 	unsigned i = 0;
 
 	CHECK(fd >= 0);
-	meet(fd, own, &peer);
+	tell(fd, own);
+	hear(fd, &peer);
 	connect_to(own, &peer);
 	while (send_both(own, memory, i))
 		i++;
 	close(fd);
 	CHECK(node_state(own).state == BCL_NODE_LOST);
-	expect_no_pins();
+	CHECK(i > ENOUGH); /* the peer lived, or no power would be lost */
 	return i;
+}
+
+static void be_looked_at(const char *name)
+{
+	int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+	CHECK(fd >= 0 && !close(fd));
+	while (!access(name, F_OK))
+		usleep(100000);
+	expect_no_pins();
 }
 
 int main(int argc, char **argv)
 {
-	unsigned times, i;
+	unsigned times, early, i;
 	uint8_t *memory;
-	struct user own;
+	struct user own[2];
 	int listening;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
-	pcrc = 1; /* the cable corrupts frames */
+	pcrc = 1; /* the wire corrupts frames */
 	if (argc == 2)
 		live();
-	CHECK(argc == 3);
+	CHECK(argc == 4);
 	times = (unsigned)atoi(argv[2]);
+	early = (unsigned)atoi(argv[3]);
 	memory = memory_of(SIZE);
 	listening = listen_for_calls();
-	open_card(&own, interface);
-	open_port(&own, 1);
-	for (i = 0; i < times; i++)
+	for (i = 0; i < 2; i++) {
+		kind = i ? BCL_WIRE_UDP4 : BCL_WIRE_PACKET;
+		open_card(&own[i], interface);
+		open_port(&own[i], 1);
+	}
+	for (i = 1; i <= times; i++) {
 		printf("again: life %u had %u messages\n", i,
-		       serve(&own, listening, memory));
-	close_card(&own);
+		       serve(&own[i % 2], listening, memory));
+		if (i == early)
+			be_looked_at("/early");
+	}
+	be_looked_at("/end");
+	for (i = 0; i < 2; i++)
+		close_card(&own[i]);
 	expect_no_pins();
 	printf("again: %u checks passed\n", checks);
 	return 0;
