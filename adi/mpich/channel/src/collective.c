@@ -324,18 +324,17 @@ int bcl_ch3_alltoall(const void *send, MPI_Aint send_count,
 }
 
 /* Runs an exchange that was prepared with this error. */
-static int run_alltoallv(struct bcl_ch3_exchange *exchange, int mpi_errno,
-			 MPIR_Comm *comm)
+static int run_alltoallv(struct bcl_ch3_blocks *out, struct bcl_ch3_blocks *in,
+			 int mpi_errno, MPIR_Comm *comm)
 {
-	const struct bcl_ch3_blocks *out = &exchange->outs;
-	const struct bcl_ch3_blocks *in = &exchange->ins;
 	struct bcl_adi_request *request;
 
 	if (!mpi_errno)
 		mpi_errno = RUN(alltoallv, comm->dev.ch.team, out->bytes,
 				out->lengths, out->offsets, in->bytes,
 				in->lengths, in->offsets);
-	return bcl_ch3_exchange_finish(exchange, mpi_errno);
+	bcl_ch3_blocks_free(out);
+	return bcl_ch3_blocks_finish(in, mpi_errno);
 }
 
 int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
@@ -345,13 +344,13 @@ int bcl_ch3_alltoallv(const void *send, const MPI_Aint *send_counts,
 		      const MPI_Aint *receive_displacements,
 		      MPI_Datatype receive_type, MPIR_Comm *comm)
 {
-	struct bcl_ch3_exchange exchange = { 0 };
+	struct bcl_ch3_blocks out, in;
 	int mpi_errno = bcl_ch3_prepare_alltoallv(
-		&exchange, send, send_counts, send_displacements, send_type,
+		&out, &in, send, send_counts, send_displacements, send_type,
 		receive, receive_counts, receive_displacements, receive_type,
 		comm);
 
-	return run_alltoallv(&exchange, mpi_errno, comm);
+	return run_alltoallv(&out, &in, mpi_errno, comm);
 }
 
 int bcl_ch3_alltoallw(const void *send, const MPI_Aint *send_counts,
@@ -361,13 +360,13 @@ int bcl_ch3_alltoallw(const void *send, const MPI_Aint *send_counts,
 		      const MPI_Aint *receive_displacements,
 		      const MPI_Datatype *receive_types, MPIR_Comm *comm)
 {
-	struct bcl_ch3_exchange exchange = { 0 };
+	struct bcl_ch3_blocks out, in;
 	int mpi_errno = bcl_ch3_prepare_alltoallw(
-		&exchange, send, send_counts, send_displacements, send_types,
+		&out, &in, send, send_counts, send_displacements, send_types,
 		receive, receive_counts, receive_displacements, receive_types,
 		comm);
 
-	return run_alltoallv(&exchange, mpi_errno, comm);
+	return run_alltoallv(&out, &in, mpi_errno, comm);
 }
 
 int bcl_ch3_gatherv(const void *send, MPI_Aint send_count,
@@ -376,18 +375,20 @@ int bcl_ch3_gatherv(const void *send, MPI_Aint send_count,
 		    const MPI_Aint *receive_displacements,
 		    MPI_Datatype receive_type, int root, MPIR_Comm *comm)
 {
-	struct bcl_ch3_exchange exchange = { 0 };
 	struct bcl_adi_request *request;
+	struct bcl_ch3_blocks all;
+	struct bcl_ch3_data own;
 	int mpi_errno = bcl_ch3_prepare_gatherv(
-		&exchange, send, send_count, send_type, receive, receive_counts,
-		receive_displacements, receive_type, root, comm);
+		&own, &all, send, send_count, send_type, receive,
+		receive_counts, receive_displacements, receive_type, root,
+		comm);
 
 	if (!mpi_errno)
-		mpi_errno = RUN(gatherv, comm->dev.ch.team,
-				exchange.sides.out.bytes, exchange.sides.length,
-				exchange.ins.bytes, exchange.ins.lengths,
-				exchange.ins.offsets, (unsigned)root);
-	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+		mpi_errno = RUN(gatherv, comm->dev.ch.team, own.bytes,
+				own.length, all.bytes, all.lengths, all.offsets,
+				(unsigned)root);
+	bcl_ch3_data_free(&own);
+	return bcl_ch3_blocks_finish(&all, mpi_errno);
 }
 
 int bcl_ch3_scatterv(const void *send, const MPI_Aint *send_counts,
@@ -395,18 +396,19 @@ int bcl_ch3_scatterv(const void *send, const MPI_Aint *send_counts,
 		     void *receive, MPI_Aint receive_count,
 		     MPI_Datatype receive_type, int root, MPIR_Comm *comm)
 {
-	struct bcl_ch3_exchange exchange = { 0 };
 	struct bcl_adi_request *request;
+	struct bcl_ch3_blocks all;
+	struct bcl_ch3_data own;
 	int mpi_errno = bcl_ch3_prepare_scatterv(
-		&exchange, send, send_counts, send_displacements, send_type,
+		&own, &all, send, send_counts, send_displacements, send_type,
 		receive, receive_count, receive_type, root, comm);
 
 	if (!mpi_errno)
-		mpi_errno = RUN(scatterv, comm->dev.ch.team,
-				exchange.outs.bytes, exchange.outs.lengths,
-				exchange.outs.offsets, exchange.sides.in.bytes,
-				exchange.sides.length, (unsigned)root);
-	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+		mpi_errno =
+			RUN(scatterv, comm->dev.ch.team, all.bytes, all.lengths,
+			    all.offsets, own.bytes, own.length, (unsigned)root);
+	bcl_ch3_blocks_free(&all);
+	return bcl_ch3_data_finish(&own, mpi_errno);
 }
 
 int bcl_ch3_allgatherv(const void *send, MPI_Aint send_count,
@@ -415,16 +417,18 @@ int bcl_ch3_allgatherv(const void *send, MPI_Aint send_count,
 		       const MPI_Aint *receive_displacements,
 		       MPI_Datatype receive_type, MPIR_Comm *comm)
 {
-	struct bcl_ch3_exchange exchange = { 0 };
 	struct bcl_adi_request *request;
+	struct bcl_ch3_blocks all;
+	struct bcl_ch3_data own;
 	int mpi_errno = bcl_ch3_prepare_gatherv(
-		&exchange, send, send_count, send_type, receive, receive_counts,
-		receive_displacements, receive_type, comm->rank, comm);
+		&own, &all, send, send_count, send_type, receive,
+		receive_counts, receive_displacements, receive_type, comm->rank,
+		comm);
 
 	if (!mpi_errno)
-		mpi_errno = RUN(allgatherv, comm->dev.ch.team,
-				exchange.sides.out.bytes, exchange.sides.length,
-				exchange.ins.bytes, exchange.ins.lengths,
-				exchange.ins.offsets);
-	return bcl_ch3_exchange_finish(&exchange, mpi_errno);
+		mpi_errno =
+			RUN(allgatherv, comm->dev.ch.team, own.bytes,
+			    own.length, all.bytes, all.lengths, all.offsets);
+	bcl_ch3_data_free(&own);
+	return bcl_ch3_blocks_finish(&all, mpi_errno);
 }

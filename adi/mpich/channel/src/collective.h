@@ -60,6 +60,9 @@ int bcl_ch3_data_make_room(struct bcl_ch3_data *data);
 /* Unpacks the copy to the program's elements, if there is one. */
 int bcl_ch3_data_unpack(const struct bcl_ch3_data *data);
 void bcl_ch3_data_free(struct bcl_ch3_data *data);
+/* The operation is over, or was not started: unpacks the copy unless
+ * `mpi_errno` is an error, and frees it. Returns the first error. */
+int bcl_ch3_data_finish(struct bcl_ch3_data *data, int mpi_errno);
 
 /* ---- blocks.c: a list of blocks of different lengths ---- */
 
@@ -73,17 +76,27 @@ struct bcl_ch3_list {
 	const MPI_Datatype *types; /* NULL: all have `type` */
 };
 
+enum {
+	BCL_CH3_FEW = 16, /* blocks that need no allocation */
+};
+
 struct bcl_ch3_blocks {
-	char *buffer;
 	int n;
 	size_t *lengths, *offsets; /* of bytes */
-	MPI_Aint *counts;	   /* of elements */
-	MPI_Aint *displacements;   /* bytes in the buffer */
-	MPI_Datatype *types;
-	int held;     /* the types cannot be freed */
-	char *bytes;  /* in the buffer, or the copy; or BCL_IN_PLACE */
-	char *packed; /* the copy, or NULL */
+	char *bytes; /* in the buffer, or in the copy; or BCL_IN_PLACE */
+	struct bcl_ch3_copy *copy;   /* of blocks with gaps, or NULL */
+	size_t few[2 * BCL_CH3_FEW]; /* lengths and offsets of few blocks */
 };
+
+/* Sets a list to no blocks, at these bytes. */
+static inline void bcl_ch3_blocks_clear(struct bcl_ch3_blocks *blocks,
+					char *bytes)
+{
+	blocks->n = 0;
+	blocks->lengths = blocks->offsets = blocks->few;
+	blocks->bytes = bytes;
+	blocks->copy = NULL;
+}
 
 /* Describes the blocks of a list, and makes an empty copy if one is needed.
  * Keeps no reference to the arrays of the list. After an error
@@ -94,7 +107,10 @@ int bcl_ch3_blocks(struct bcl_ch3_blocks *blocks,
 void bcl_ch3_blocks_hold(struct bcl_ch3_blocks *blocks);
 int bcl_ch3_blocks_pack(struct bcl_ch3_blocks *blocks);
 int bcl_ch3_blocks_unpack(const struct bcl_ch3_blocks *blocks);
+/* Frees what was allocated: of a list of zeroes, nothing. */
 void bcl_ch3_blocks_free(struct bcl_ch3_blocks *blocks);
+/* As bcl_ch3_data_finish(). */
+int bcl_ch3_blocks_finish(struct bcl_ch3_blocks *blocks, int mpi_errno);
 
 /* ---- exchange.c: both sides of an operation ---- */
 
@@ -104,8 +120,9 @@ struct bcl_ch3_sides {
 	size_t length; /* bytes of a block, or of a message */
 };
 
+/* Any operation; each needs a part of this. */
 struct bcl_ch3_exchange {
-	struct bcl_ch3_sides sides;
+	struct bcl_ch3_sides sides; /* or one block against many */
 	struct bcl_ch3_blocks outs, ins;
 	size_t *counts; /* elements for each rank, of a reduction; or NULL */
 	/* of an exchange with neighbours; lengths[] begins the memory */
@@ -113,10 +130,9 @@ struct bcl_ch3_exchange {
 };
 
 /*
- * Prepare an operation with these arguments of MPI. The caller has zeroed
- * *sides or *exchange, which then has the data to send as bytes, and room for
- * the data to receive. bcl_ch3_sides_finish() or bcl_ch3_exchange_finish() is
- * due, also after an error.
+ * Prepare an operation with these arguments of MPI, which then has the data to
+ * send as bytes, and room for the data to receive. The caller has zeroed
+ * *sides. finish() of sides, data and blocks is due, also after an error.
  */
 int bcl_ch3_prepare_bcast(struct bcl_ch3_sides *sides, void *buffer,
 			  MPI_Aint count, MPI_Datatype type, int root,
@@ -139,15 +155,17 @@ int bcl_ch3_prepare_alltoall(struct bcl_ch3_sides *sides, const void *send,
 			     MPI_Aint send_count, MPI_Datatype send_type,
 			     void *receive, MPI_Aint receive_count,
 			     MPI_Datatype receive_type, const MPIR_Comm *comm);
-int bcl_ch3_prepare_alltoallv(struct bcl_ch3_exchange *exchange,
-			      const void *send, const MPI_Aint *send_counts,
+int bcl_ch3_prepare_alltoallv(struct bcl_ch3_blocks *outs,
+			      struct bcl_ch3_blocks *ins, const void *send,
+			      const MPI_Aint *send_counts,
 			      const MPI_Aint *send_displacements,
 			      MPI_Datatype send_type, void *receive,
 			      const MPI_Aint *receive_counts,
 			      const MPI_Aint *receive_displacements,
 			      MPI_Datatype receive_type, const MPIR_Comm *comm);
-int bcl_ch3_prepare_alltoallw(struct bcl_ch3_exchange *exchange,
-			      const void *send, const MPI_Aint *send_counts,
+int bcl_ch3_prepare_alltoallw(struct bcl_ch3_blocks *outs,
+			      struct bcl_ch3_blocks *ins, const void *send,
+			      const MPI_Aint *send_counts,
 			      const MPI_Aint *send_displacements,
 			      const MPI_Datatype *send_types, void *receive,
 			      const MPI_Aint *receive_counts,
@@ -155,18 +173,22 @@ int bcl_ch3_prepare_alltoallw(struct bcl_ch3_exchange *exchange,
 			      const MPI_Datatype *receive_types,
 			      const MPIR_Comm *comm);
 /* Any exchange of blocks. `out` may have the buffer MPI_IN_PLACE. */
-int bcl_ch3_prepare_lists(struct bcl_ch3_exchange *exchange,
+int bcl_ch3_prepare_lists(struct bcl_ch3_blocks *outs,
+			  struct bcl_ch3_blocks *ins,
 			  const struct bcl_ch3_list *out,
 			  const struct bcl_ch3_list *in);
-/* Gatherv, and allgatherv with any `root` that is the own rank. */
-int bcl_ch3_prepare_gatherv(struct bcl_ch3_exchange *exchange, const void *send,
+/* Gatherv, and allgatherv with any `root` that is the own rank. Only the root
+ * has all blocks. */
+int bcl_ch3_prepare_gatherv(struct bcl_ch3_data *own,
+			    struct bcl_ch3_blocks *all, const void *send,
 			    MPI_Aint send_count, MPI_Datatype send_type,
 			    void *receive, const MPI_Aint *receive_counts,
 			    const MPI_Aint *receive_displacements,
 			    MPI_Datatype receive_type, int root,
 			    const MPIR_Comm *comm);
-int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
-			     const void *send, const MPI_Aint *send_counts,
+int bcl_ch3_prepare_scatterv(struct bcl_ch3_data *own,
+			     struct bcl_ch3_blocks *all, const void *send,
+			     const MPI_Aint *send_counts,
 			     const MPI_Aint *send_displacements,
 			     MPI_Datatype send_type, void *receive,
 			     MPI_Aint receive_count, MPI_Datatype receive_type,
@@ -184,8 +206,7 @@ int bcl_ch3_exchange_count(struct bcl_ch3_exchange *exchange,
 int bcl_ch3_exchange_pack(struct bcl_ch3_exchange *exchange);
 int bcl_ch3_exchange_unpack(const struct bcl_ch3_exchange *exchange,
 			    int mpi_errno);
-/* The operation is over, or was not started: unpacks what was received unless
- * `mpi_errno` is an error, and frees all copies. Returns the first error. */
+/* As bcl_ch3_data_finish(), of what was received. They free all copies. */
 int bcl_ch3_sides_finish(struct bcl_ch3_sides *sides, int mpi_errno);
 int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange, int mpi_errno);
 

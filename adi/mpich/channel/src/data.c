@@ -57,6 +57,15 @@ int bcl_ch3_data_unpack(const struct bcl_ch3_data *data)
 
 void bcl_ch3_data_free(struct bcl_ch3_data *data)
 {
-	MPL_free(data->packed);
+	if (data->packed)
+		MPL_free(data->packed);
 	data->packed = NULL;
+}
+
+int bcl_ch3_data_finish(struct bcl_ch3_data *data, int mpi_errno)
+{
+	if (!mpi_errno)
+		mpi_errno = bcl_ch3_data_unpack(data);
+	bcl_ch3_data_free(data);
+	return mpi_errno;
 }

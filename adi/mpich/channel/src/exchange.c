@@ -81,20 +81,20 @@ int bcl_ch3_prepare_alltoall(struct bcl_ch3_sides *sides, const void *send,
 		receive_count, receive_type, comm->rank, comm);
 }
 
-int bcl_ch3_prepare_lists(struct bcl_ch3_exchange *exchange,
+int bcl_ch3_prepare_lists(struct bcl_ch3_blocks *outs,
+			  struct bcl_ch3_blocks *ins,
 			  const struct bcl_ch3_list *out,
 			  const struct bcl_ch3_list *in)
 {
-	int mpi_errno = bcl_ch3_blocks(&exchange->ins, in);
+	int mpi_errno = bcl_ch3_blocks(ins, in);
 
+	bcl_ch3_blocks_clear(outs, BCL_IN_PLACE);
 	if (mpi_errno)
 		return mpi_errno;
-	if (out->buffer == MPI_IN_PLACE) {
-		exchange->outs.bytes = BCL_IN_PLACE;
-		return bcl_ch3_blocks_pack(&exchange->ins);
-	}
-	mpi_errno = bcl_ch3_blocks(&exchange->outs, out);
-	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(&exchange->outs);
+	if (out->buffer == MPI_IN_PLACE)
+		return bcl_ch3_blocks_pack(ins);
+	mpi_errno = bcl_ch3_blocks(outs, out);
+	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(outs);
 }
 
 /* One block for each rank, all of one type. */
@@ -111,8 +111,9 @@ static struct bcl_ch3_list list_of(const void *buffer, const MPI_Aint *counts,
 	};
 }
 
-int bcl_ch3_prepare_alltoallv(struct bcl_ch3_exchange *exchange,
-			      const void *send, const MPI_Aint *send_counts,
+int bcl_ch3_prepare_alltoallv(struct bcl_ch3_blocks *outs,
+			      struct bcl_ch3_blocks *ins, const void *send,
+			      const MPI_Aint *send_counts,
 			      const MPI_Aint *send_displacements,
 			      MPI_Datatype send_type, void *receive,
 			      const MPI_Aint *receive_counts,
@@ -125,11 +126,12 @@ int bcl_ch3_prepare_alltoallv(struct bcl_ch3_exchange *exchange,
 		list_of(receive, receive_counts, receive_displacements,
 			receive_type, comm);
 
-	return bcl_ch3_prepare_lists(exchange, &out, &in);
+	return bcl_ch3_prepare_lists(outs, ins, &out, &in);
 }
 
-int bcl_ch3_prepare_alltoallw(struct bcl_ch3_exchange *exchange,
-			      const void *send, const MPI_Aint *send_counts,
+int bcl_ch3_prepare_alltoallw(struct bcl_ch3_blocks *outs,
+			      struct bcl_ch3_blocks *ins, const void *send,
+			      const MPI_Aint *send_counts,
 			      const MPI_Aint *send_displacements,
 			      const MPI_Datatype *send_types, void *receive,
 			      const MPI_Aint *receive_counts,
@@ -145,50 +147,51 @@ int bcl_ch3_prepare_alltoallw(struct bcl_ch3_exchange *exchange,
 
 	out.types = send_types;
 	in.types = receive_types;
-	return bcl_ch3_prepare_lists(exchange, &out, &in);
+	return bcl_ch3_prepare_lists(outs, ins, &out, &in);
 }
 
-int bcl_ch3_prepare_gatherv(struct bcl_ch3_exchange *exchange, const void *send,
+int bcl_ch3_prepare_gatherv(struct bcl_ch3_data *own,
+			    struct bcl_ch3_blocks *all, const void *send,
 			    MPI_Aint send_count, MPI_Datatype send_type,
 			    void *receive, const MPI_Aint *receive_counts,
 			    const MPI_Aint *receive_displacements,
 			    MPI_Datatype receive_type, int root,
 			    const MPIR_Comm *comm)
 {
-	const struct bcl_ch3_list in =
-		list_of(receive, receive_counts, receive_displacements,
-			receive_type, comm);
-	int mpi_errno = MPI_SUCCESS;
+	struct bcl_ch3_list in;
+	int mpi_errno;
 
-	exchange->sides.out = bcl_ch3_data(send, send_count, send_type);
-	exchange->sides.length = exchange->sides.out.length;
-	if (comm->rank == root)
-		mpi_errno = bcl_ch3_blocks(&exchange->ins, &in);
-	if (mpi_errno)
-		return mpi_errno;
-	return exchange->sides.out.bytes == BCL_IN_PLACE
-		       ? bcl_ch3_blocks_pack(&exchange->ins)
-		       : bcl_ch3_data_pack(&exchange->sides.out);
+	*own = bcl_ch3_data(send, send_count, send_type);
+	bcl_ch3_blocks_clear(all, NULL);
+	if (comm->rank == root) {
+		in = list_of(receive, receive_counts, receive_displacements,
+			     receive_type, comm);
+		mpi_errno = bcl_ch3_blocks(all, &in);
+		if (mpi_errno || own->bytes == BCL_IN_PLACE)
+			return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(all);
+	}
+	return bcl_ch3_data_pack(own);
 }
 
-int bcl_ch3_prepare_scatterv(struct bcl_ch3_exchange *exchange,
-			     const void *send, const MPI_Aint *send_counts,
+int bcl_ch3_prepare_scatterv(struct bcl_ch3_data *own,
+			     struct bcl_ch3_blocks *all, const void *send,
+			     const MPI_Aint *send_counts,
 			     const MPI_Aint *send_displacements,
 			     MPI_Datatype send_type, void *receive,
 			     MPI_Aint receive_count, MPI_Datatype receive_type,
 			     int root, const MPIR_Comm *comm)
 {
-	const struct bcl_ch3_list out =
-		list_of(send, send_counts, send_displacements, send_type, comm);
+	struct bcl_ch3_list out;
 	int mpi_errno;
 
-	exchange->sides.in = bcl_ch3_data(receive, receive_count, receive_type);
-	exchange->sides.length = exchange->sides.in.length;
-	mpi_errno = bcl_ch3_data_make_room(&exchange->sides.in);
+	*own = bcl_ch3_data(receive, receive_count, receive_type);
+	bcl_ch3_blocks_clear(all, NULL);
+	mpi_errno = bcl_ch3_data_make_room(own);
 	if (mpi_errno || comm->rank != root)
 		return mpi_errno;
-	mpi_errno = bcl_ch3_blocks(&exchange->outs, &out);
-	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(&exchange->outs);
+	out = list_of(send, send_counts, send_displacements, send_type, comm);
+	mpi_errno = bcl_ch3_blocks(all, &out);
+	return mpi_errno ? mpi_errno : bcl_ch3_blocks_pack(all);
 }
 
 int bcl_ch3_exchange_count(struct bcl_ch3_exchange *exchange,
@@ -227,20 +230,15 @@ int bcl_ch3_exchange_unpack(const struct bcl_ch3_exchange *exchange,
 
 int bcl_ch3_sides_finish(struct bcl_ch3_sides *sides, int mpi_errno)
 {
-	if (!mpi_errno)
-		mpi_errno = bcl_ch3_data_unpack(&sides->in);
 	bcl_ch3_data_free(&sides->out);
-	bcl_ch3_data_free(&sides->in);
-	return mpi_errno;
+	return bcl_ch3_data_finish(&sides->in, mpi_errno);
 }
 
 int bcl_ch3_exchange_finish(struct bcl_ch3_exchange *exchange, int mpi_errno)
 {
-	if (!mpi_errno)
-		mpi_errno = bcl_ch3_blocks_unpack(&exchange->ins);
 	mpi_errno = bcl_ch3_sides_finish(&exchange->sides, mpi_errno);
+	mpi_errno = bcl_ch3_blocks_finish(&exchange->ins, mpi_errno);
 	bcl_ch3_blocks_free(&exchange->outs);
-	bcl_ch3_blocks_free(&exchange->ins);
 	MPL_free(exchange->counts);
 	MPL_free((void *)exchange->to.lengths);
 	MPL_free((void *)exchange->from.lengths);

@@ -189,37 +189,41 @@ INIT(ALLTOALL, alltoall, alltoall, TRUE, BCL_CH3_BLOCKS,
 		void *receive, MPI_Aint receive_count,                      \
 		MPI_Datatype receive_type, int root
 
-MAKE(gatherv, exchange->sides.out.bytes, exchange->sides.length,
+MAKE(gatherv, exchange->sides.out.bytes, exchange->sides.out.length,
      exchange->ins.bytes, exchange->ins.lengths, exchange->ins.offsets,
      pending->root)
 INIT(GATHERV, gatherv, gatherv, TRUE, BLOCK_TO_ROOT,
      MPID_Gatherv_init(send, send_count, send_type, receive, receive_counts,
 		       receive_displacements, receive_type, root, comm, info,
 		       request),
-     bcl_ch3_prepare_gatherv(to_root(pending, root), send, send_count,
+     bcl_ch3_prepare_gatherv(&to_root(pending, root)->sides.out,
+			     &pending->exchange.ins, send, send_count,
 			     send_type, receive, receive_counts,
 			     receive_displacements, receive_type, root, comm))
 
 MAKE(scatterv, exchange->outs.bytes, exchange->outs.lengths,
-     exchange->outs.offsets, exchange->sides.in.bytes, exchange->sides.length,
-     pending->root)
+     exchange->outs.offsets, exchange->sides.in.bytes,
+     exchange->sides.in.length, pending->root)
 INIT(SCATTERV, scatterv, scatterv, TRUE, BLOCKS_FROM_ROOT,
      MPID_Scatterv_init(send, send_counts, send_displacements, send_type,
 			receive, receive_count, receive_type, root, comm, info,
 			request),
-     bcl_ch3_prepare_scatterv(to_root(pending, root), send, send_counts,
+     bcl_ch3_prepare_scatterv(&to_root(pending, root)->sides.in,
+			      &pending->exchange.outs, send, send_counts,
 			      send_displacements, send_type, receive,
 			      receive_count, receive_type, root, comm))
 
-MAKE(allgatherv, exchange->sides.out.bytes, exchange->sides.length,
+MAKE(allgatherv, exchange->sides.out.bytes, exchange->sides.out.length,
      exchange->ins.bytes, exchange->ins.lengths, exchange->ins.offsets)
 INIT(ALLGATHERV, allgatherv, allgatherv, TRUE, BCL_CH3_BLOCK_TO_BLOCKS,
      MPID_Allgatherv_init(send, send_count, send_type, receive, receive_counts,
 			  receive_displacements, receive_type, comm, info,
 			  request),
-     bcl_ch3_prepare_gatherv(&pending->exchange, send, send_count, send_type,
-			     receive, receive_counts, receive_displacements,
-			     receive_type, comm->rank, comm))
+     bcl_ch3_prepare_gatherv(&pending->exchange.sides.out,
+			     &pending->exchange.ins, send, send_count,
+			     send_type, receive, receive_counts,
+			     receive_displacements, receive_type, comm->rank,
+			     comm))
 
 MAKE(alltoallv, exchange->outs.bytes, exchange->outs.lengths,
      exchange->outs.offsets, exchange->ins.bytes, exchange->ins.lengths,
@@ -228,15 +232,15 @@ INIT(ALLTOALLV, alltoallv, alltoallv, TRUE, BCL_CH3_BLOCKS_TO_BLOCKS,
      MPID_Alltoallv_init(send, send_counts, send_displacements, send_type,
 			 receive, receive_counts, receive_displacements,
 			 receive_type, comm, info, request),
-     bcl_ch3_prepare_alltoallv(&pending->exchange, send, send_counts,
-			       send_displacements, send_type, receive,
-			       receive_counts, receive_displacements,
+     bcl_ch3_prepare_alltoallv(&pending->exchange.outs, &pending->exchange.ins,
+			       send, send_counts, send_displacements, send_type,
+			       receive, receive_counts, receive_displacements,
 			       receive_type, comm))
 INIT(ALLTOALLW, alltoallw, alltoallv, TRUE, BCL_CH3_TYPES_TO_TYPES,
      MPID_Alltoallw_init(send, send_counts, send_displacements, send_types,
 			 receive, receive_counts, receive_displacements,
 			 receive_types, comm, info, request),
-     bcl_ch3_prepare_alltoallw(&pending->exchange, send, send_counts,
-			       send_displacements, send_types, receive,
-			       receive_counts, receive_displacements,
-			       receive_types, comm))
+     bcl_ch3_prepare_alltoallw(&pending->exchange.outs, &pending->exchange.ins,
+			       send, send_counts, send_displacements,
+			       send_types, receive, receive_counts,
+			       receive_displacements, receive_types, comm))

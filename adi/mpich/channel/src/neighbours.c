@@ -124,7 +124,8 @@ static int prepare(struct bcl_ch3_exchange *exchange, MPIR_Comm *comm,
 		struct bcl_ch3_list outs = list_of(&to, out);
 		struct bcl_ch3_list ins = list_of(&from, in);
 
-		mpi_errno = bcl_ch3_prepare_lists(exchange, &outs, &ins);
+		mpi_errno = bcl_ch3_prepare_lists(&exchange->outs,
+						  &exchange->ins, &outs, &ins);
 	}
 	if (!mpi_errno)
 		mpi_errno = list_blocks(&exchange->to, &to, &exchange->outs,

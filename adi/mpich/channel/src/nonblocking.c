@@ -306,9 +306,10 @@ int MPID_Ialltoallv(const void *send, const MPI_Aint *send_counts,
 	pending = bcl_ch3_pending_new(comm, start_alltoallv);
 	if (pending) {
 		mpi_errno = bcl_ch3_prepare_alltoallv(
-			&pending->exchange, send, send_counts,
-			send_displacements, send_type, receive, receive_counts,
-			receive_displacements, receive_type, comm);
+			&pending->exchange.outs, &pending->exchange.ins, send,
+			send_counts, send_displacements, send_type, receive,
+			receive_counts, receive_displacements, receive_type,
+			comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
 }
@@ -332,9 +333,10 @@ int MPID_Ialltoallw(const void *send, const MPI_Aint *send_counts,
 	pending = bcl_ch3_pending_new(comm, start_alltoallv);
 	if (pending) {
 		mpi_errno = bcl_ch3_prepare_alltoallw(
-			&pending->exchange, send, send_counts,
-			send_displacements, send_types, receive, receive_counts,
-			receive_displacements, receive_types, comm);
+			&pending->exchange.outs, &pending->exchange.ins, send,
+			send_counts, send_displacements, send_types, receive,
+			receive_counts, receive_displacements, receive_types,
+			comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
 }
@@ -344,7 +346,7 @@ static enum bcl_status start_gatherv(struct bcl_ch3_pending *pending)
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
 	return bcl_igatherv(pending->own->team, exchange->sides.out.bytes,
-			    exchange->sides.length, exchange->ins.bytes,
+			    exchange->sides.out.length, exchange->ins.bytes,
 			    exchange->ins.lengths, exchange->ins.offsets,
 			    pending->root, &pending->call);
 }
@@ -367,9 +369,9 @@ int MPID_Igatherv(const void *send, MPI_Aint send_count, MPI_Datatype send_type,
 	if (pending) {
 		pending->root = (unsigned)root;
 		mpi_errno = bcl_ch3_prepare_gatherv(
-			&pending->exchange, send, send_count, send_type,
-			receive, receive_counts, receive_displacements,
-			receive_type, root, comm);
+			&pending->exchange.sides.out, &pending->exchange.ins,
+			send, send_count, send_type, receive, receive_counts,
+			receive_displacements, receive_type, root, comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
 }
@@ -380,8 +382,9 @@ static enum bcl_status start_scatterv(struct bcl_ch3_pending *pending)
 
 	return bcl_iscatterv(pending->own->team, exchange->outs.bytes,
 			     exchange->outs.lengths, exchange->outs.offsets,
-			     exchange->sides.in.bytes, exchange->sides.length,
-			     pending->root, &pending->call);
+			     exchange->sides.in.bytes,
+			     exchange->sides.in.length, pending->root,
+			     &pending->call);
 }
 
 int MPID_Iscatterv(const void *send, const MPI_Aint *send_counts,
@@ -402,9 +405,9 @@ int MPID_Iscatterv(const void *send, const MPI_Aint *send_counts,
 	if (pending) {
 		pending->root = (unsigned)root;
 		mpi_errno = bcl_ch3_prepare_scatterv(
-			&pending->exchange, send, send_counts,
-			send_displacements, send_type, receive, receive_count,
-			receive_type, root, comm);
+			&pending->exchange.sides.in, &pending->exchange.outs,
+			send, send_counts, send_displacements, send_type,
+			receive, receive_count, receive_type, root, comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
 }
@@ -414,7 +417,7 @@ static enum bcl_status start_allgatherv(struct bcl_ch3_pending *pending)
 	const struct bcl_ch3_exchange *exchange = &pending->exchange;
 
 	return bcl_iallgatherv(pending->own->team, exchange->sides.out.bytes,
-			       exchange->sides.length, exchange->ins.bytes,
+			       exchange->sides.out.length, exchange->ins.bytes,
 			       exchange->ins.lengths, exchange->ins.offsets,
 			       &pending->call);
 }
@@ -436,9 +439,9 @@ int MPID_Iallgatherv(const void *send, MPI_Aint send_count,
 	pending = bcl_ch3_pending_new(comm, start_allgatherv);
 	if (pending) {
 		mpi_errno = bcl_ch3_prepare_gatherv(
-			&pending->exchange, send, send_count, send_type,
-			receive, receive_counts, receive_displacements,
-			receive_type, comm->rank, comm);
+			&pending->exchange.sides.out, &pending->exchange.ins,
+			send, send_count, send_type, receive, receive_counts,
+			receive_displacements, receive_type, comm->rank, comm);
 	}
 	return bcl_ch3_pending_submit(pending, mpi_errno, request);
 }

@@ -39,7 +39,7 @@ void bcl_ch3_pending_hold(struct bcl_ch3_pending *pending)
 
 	if (exchange->sides.in.packed)
 		pending->type = exchange->sides.in.type;
-	if (exchange->ins.packed)
+	if (exchange->ins.copy)
 		bcl_ch3_blocks_hold(&exchange->ins);
 	if (pending->reduction == &pending->room.reduction) {
 		pending->type = pending->room.type;

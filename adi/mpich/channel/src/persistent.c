@@ -82,7 +82,7 @@ static struct bcl_ch3_pending *of(const MPIR_Request *handle)
 static int has_copies(const struct bcl_ch3_exchange *exchange)
 {
 	return exchange->sides.out.packed || exchange->sides.in.packed ||
-	       exchange->outs.packed || exchange->ins.packed;
+	       exchange->outs.copy || exchange->ins.copy;
 }
 
 /* Each run packs the data to send anew. */
@@ -93,7 +93,7 @@ static void hold(struct bcl_ch3_pending *pending)
 	bcl_ch3_pending_hold(pending);
 	if (exchange->sides.out.packed)
 		MPIR_Datatype_add_ref_if_not_builtin(exchange->sides.out.type);
-	if (exchange->outs.packed)
+	if (exchange->outs.copy)
 		bcl_ch3_blocks_hold(&exchange->outs);
 }
 
