@@ -3,6 +3,7 @@
  * All-to-all with a length and an offset for each pair of ranks. The
  * algorithms:
  *
+ *   node      two members of a node use its segment (swap.h)
  *   pairs     in round k each member sends to the member k places on and
  *             receives from the member k places before, in node order; rounds
  *             do not overlap
@@ -44,8 +45,8 @@ static const unsigned char *copy_out(struct bcl_schedule *schedule,
 	return copies;
 }
 
-/* The place from which the block for a member is sent; members come in the order
- * of copy_out(). *copy: NULL, or the next of its copies. */
+/* The place from which the block for a member is sent; members come in the
+ * order of copy_out(). *copy: NULL, or the next of its copies. */
 static const unsigned char *place_of(const struct bcl_call *call, unsigned to,
 				     const unsigned char **copy)
 {
@@ -153,14 +154,14 @@ static void build_attached(struct bcl_schedule *schedule,
 	bcl_step_round(schedule);
 }
 
-/* The lengths are not known here. */
+/* Only two members know lengths here. */
 static double cost_pairs(const struct bcl_model *model, double length,
 			 unsigned parameter)
 {
 	struct bcl_cost cost = bcl_cost_exchange(model, length);
 
 	(void)parameter;
-	return (model->size - 1) * cost.message;
+	return (model->size - 1) * (cost.message + length * cost.byte);
 }
 
 static double cost_attached(const struct bcl_model *model, double length,
@@ -171,6 +172,8 @@ static double cost_attached(const struct bcl_model *model, double length,
 }
 
 const struct bcl_algorithm bcl_alltoallv_algorithms[] = {
+	{ "node", BCL_NEEDS_SEGMENT | BCL_NEEDS_PAIR, BCL_NODE_SWAP, NULL,
+	  bcl_cost_allgather_inside, 0 },
 	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
 	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached, cost_attached, 0 },
 	{ 0 },

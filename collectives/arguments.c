@@ -62,10 +62,26 @@ struct bcl_call bcl_arguments_scattered(const void *send,
 	};
 }
 
-struct bcl_call bcl_arguments_counted(const void *send, void *receive,
+bool bcl_arguments_are_equal(const struct bcl_team *team, const size_t *counts)
+{
+	unsigned i;
+
+	if (!team || !counts)
+		return false;
+	for (i = 1; i < team->size; i++)
+		if (counts[i] != counts[0])
+			return false;
+	return true;
+}
+
+struct bcl_call bcl_arguments_counted(const struct bcl_team *team,
+				      const void *send, void *receive,
 				      const size_t *counts,
 				      const struct bcl_reduction *reduction)
 {
+	if (bcl_arguments_are_equal(team, counts))
+		return bcl_arguments_vector(BCL_OPERATION_REDUCE_SCATTER, send,
+					    receive, counts[0], reduction, 0);
 	return (struct bcl_call){
 		.operation = BCL_OPERATION_REDUCE_SCATTERV,
 		.in_place = send == BCL_IN_PLACE,
@@ -209,6 +225,27 @@ static bool are_own_blocks_right(const struct bcl_call *call, unsigned me)
 	return i == to->n && k == from->n;
 }
 
+/* The longer one of the blocks that pass between two members, which both know;
+ * 0 in a larger team. */
+static size_t swapped(const struct bcl_team *team, const struct bcl_call *call)
+{
+	bool root = team->rank == call->root;
+	unsigned other = !team->rank;
+	size_t sent, received;
+
+	if (team->size != 2)
+		return 0;
+	if (call->operation == BCL_OPERATION_GATHERV)
+		return root ? call->receive_lengths[other] : call->own;
+	if (call->operation == BCL_OPERATION_SCATTERV)
+		return root ? call->send_lengths[other] : call->own;
+	sent = call->operation == BCL_OPERATION_ALLGATHERV
+		       ? call->own
+		       : call->send_lengths[other];
+	received = call->receive_lengths[other];
+	return sent > received ? sent : received;
+}
+
 bool bcl_arguments_are_various_right(const struct bcl_team *team,
 				     struct bcl_call *call)
 {
@@ -216,21 +253,31 @@ bool bcl_arguments_are_various_right(const struct bcl_team *team,
 		return false;
 	switch (call->operation) {
 	case BCL_OPERATION_GATHERV:
-		return is_gatherv_right(team, call, team->rank == call->root);
+		if (!is_gatherv_right(team, call, team->rank == call->root))
+			return false;
+		break;
 	case BCL_OPERATION_SCATTERV:
-		return is_scatterv_right(team, call);
+		if (!is_scatterv_right(team, call))
+			return false;
+		break;
+	case BCL_OPERATION_ALLTOALLV:
+		if (!are_exchanged_right(team, call))
+			return false;
+		break;
 	case BCL_OPERATION_ALLGATHERV:
 		if (!is_gatherv_right(team, call, true))
 			return false;
+		if (team->size == 2)
+			break;
 		call->length = average(call->receive_lengths, team->size);
 		return true;
 	case BCL_OPERATION_REDUCE_SCATTERV:
 		return are_counts_right(team, call);
-	case BCL_OPERATION_EXCHANGE:
+	default:
 		return are_blocks_right(team, call->send, call->to) &&
 		       are_blocks_right(team, call->receive, call->from) &&
 		       are_own_blocks_right(call, team->rank);
-	default:
-		return are_exchanged_right(team, call);
 	}
+	call->length = swapped(team, call);
+	return true;
 }

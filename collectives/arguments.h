@@ -103,17 +103,20 @@ struct bcl_call bcl_arguments_scattered(const void *send,
 					void *receive, size_t length,
 					unsigned root);
 
-/* A reduce_scatterv. */
-struct bcl_call bcl_arguments_counted(const void *send, void *receive,
+/* A reduce_scatterv; if all counts are equal, a reduce_scatter, which has
+ * faster algorithms. All members give the same counts. */
+struct bcl_call bcl_arguments_counted(const struct bcl_team *team,
+				      const void *send, void *receive,
 				      const size_t *counts,
 				      const struct bcl_reduction *reduction);
+bool bcl_arguments_are_equal(const struct bcl_team *team, const size_t *counts);
 /* An exchange. */
 struct bcl_call bcl_arguments_listed(const void *send,
 				     const struct bcl_blocks *to, void *receive,
 				     const struct bcl_blocks *from);
 
 /* bcl_arguments_are_right() for blocks of different lengths. Sets the length of
- * an allgatherv and of a reduce_scatterv. */
+ * the call. */
 bool bcl_arguments_are_various_right(const struct bcl_team *team,
 				     struct bcl_call *call);
 

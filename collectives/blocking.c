@@ -13,6 +13,13 @@ static bcl_always_inline enum bcl_status run_call(struct bcl_team *team,
 	return bcl_call_refuse(team, call.operation, BCL_ERR_ARG);
 }
 
+static enum bcl_status run_various(struct bcl_team *team, struct bcl_call *call)
+{
+	if (team && bcl_arguments_are_various_right(team, call))
+		return bcl_call_run_various(team, call);
+	return bcl_call_refuse(team, call->operation, BCL_ERR_ARG);
+}
+
 enum bcl_status bcl_barrier(struct bcl_team *team)
 {
 	return bcl_call_run(team, bcl_arguments_blocks(BCL_OPERATION_BARRIER,
@@ -79,9 +86,11 @@ enum bcl_status bcl_alltoallv(struct bcl_team *team, const void *send,
 			      const size_t *receive_lengths,
 			      const size_t *receive_offsets)
 {
-	return run_call(team, bcl_arguments_exchanged(
-				      send, send_lengths, send_offsets, receive,
-				      receive_lengths, receive_offsets));
+	struct bcl_call call = bcl_arguments_exchanged(
+		send, send_lengths, send_offsets, receive, receive_lengths,
+		receive_offsets);
+
+	return run_various(team, &call);
 }
 
 enum bcl_status bcl_reduce_scatter(struct bcl_team *team, const void *send,
@@ -115,10 +124,11 @@ enum bcl_status bcl_gatherv(struct bcl_team *team, const void *send,
 			    const size_t *receive_lengths,
 			    const size_t *receive_offsets, unsigned root)
 {
-	return run_call(team,
-			bcl_arguments_gathered(BCL_OPERATION_GATHERV, send,
-					       length, receive, receive_lengths,
-					       receive_offsets, root));
+	struct bcl_call call = bcl_arguments_gathered(
+		BCL_OPERATION_GATHERV, send, length, receive, receive_lengths,
+		receive_offsets, root);
+
+	return run_various(team, &call);
 }
 
 enum bcl_status bcl_scatterv(struct bcl_team *team, const void *send,
@@ -126,9 +136,10 @@ enum bcl_status bcl_scatterv(struct bcl_team *team, const void *send,
 			     const size_t *send_offsets, void *receive,
 			     size_t length, unsigned root)
 {
-	return run_call(team, bcl_arguments_scattered(send, send_lengths,
-						      send_offsets, receive,
-						      length, root));
+	struct bcl_call call = bcl_arguments_scattered(
+		send, send_lengths, send_offsets, receive, length, root);
+
+	return run_various(team, &call);
 }
 
 enum bcl_status bcl_allgatherv(struct bcl_team *team, const void *send,
@@ -136,18 +147,24 @@ enum bcl_status bcl_allgatherv(struct bcl_team *team, const void *send,
 			       const size_t *receive_lengths,
 			       const size_t *receive_offsets)
 {
-	return run_call(team,
-			bcl_arguments_gathered(BCL_OPERATION_ALLGATHERV, send,
-					       length, receive, receive_lengths,
-					       receive_offsets, 0));
+	struct bcl_call call = bcl_arguments_gathered(
+		BCL_OPERATION_ALLGATHERV, send, length, receive,
+		receive_lengths, receive_offsets, 0);
+
+	return run_various(team, &call);
 }
 
 enum bcl_status bcl_reduce_scatterv(struct bcl_team *team, const void *send,
 				    void *receive, const size_t *counts,
 				    const struct bcl_reduction *reduction)
 {
-	return run_call(
-		team, bcl_arguments_counted(send, receive, counts, reduction));
+	struct bcl_call call;
+
+	if (bcl_arguments_are_equal(team, counts))
+		return bcl_reduce_scatter(team, send, receive, counts[0],
+					  reduction);
+	call = bcl_arguments_counted(team, send, receive, counts, reduction);
+	return run_various(team, &call);
 }
 
 enum bcl_status bcl_shift(struct bcl_team *team, const void *send,
@@ -161,5 +178,7 @@ enum bcl_status bcl_exchange(struct bcl_team *team, const void *send,
 			     const struct bcl_blocks *to, void *receive,
 			     const struct bcl_blocks *from)
 {
-	return run_call(team, bcl_arguments_listed(send, to, receive, from));
+	struct bcl_call call = bcl_arguments_listed(send, to, receive, from);
+
+	return run_various(team, &call);
 }

@@ -7,6 +7,7 @@
 #include "collectives/call.h"
 #include "collectives/compare.h"
 #include "collectives/loss.h"
+#include "collectives/swap.h"
 #include "env/log.h"
 #include "transport/context.h"
 
@@ -63,13 +64,20 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 	return team->lost;
 }
 
-/* The call as an operation inside the node. */
+/* The call as an operation inside the node. *swap: of a SWAP, and valid as long
+ * as *op. */
 static void begin_inside(const struct bcl_team *team,
 			 const struct bcl_call *call, enum bcl_node_kind kind,
-			 struct bcl_node_op *op)
+			 struct bcl_swap *swap, struct bcl_node_op *op)
 {
 	const unsigned char *send = call->send;
 
+	if (kind == BCL_NODE_SWAP) {
+		*swap = bcl_swap_of(team, call);
+		bcl_swap_begin(swap, op);
+		return;
+	}
+	swap->own = 0;
 	if (kind != BCL_NODE_ALLGATHERV) {
 		bcl_node_begin(op, kind, call->root, send, call->receive,
 			       call->length, call->reduction);
@@ -78,8 +86,9 @@ static void begin_inside(const struct bcl_team *team,
 	/* the offset of an empty block may be anything */
 	if (call->in_place && call->receive_lengths[team->rank])
 		send = call->receive + call->receive_offsets[team->rank];
-	bcl_node_begin_blocks(op, send, call->receive, call->receive_lengths,
-			      call->receive_offsets, team->size);
+	bcl_node_begin_blocks(op, kind, send, call->receive,
+			      call->receive_lengths, call->receive_offsets,
+			      team->size);
 }
 
 enum bcl_status bcl_call_run_direct(struct bcl_team *team,
@@ -87,10 +96,12 @@ enum bcl_status bcl_call_run_direct(struct bcl_team *team,
 				    const struct bcl_call *call)
 {
 	struct bcl_node_op op;
+	struct bcl_swap swap;
 
 	if (!bcl_call_begin(team, call))
 		return team->lost;
-	begin_inside(team, call, kind, &op);
+	begin_inside(team, call, kind, &swap, &op);
+	bcl_swap_copy_own(&swap);
 	return bcl_call_finish(team, &op);
 }
 
@@ -101,6 +112,7 @@ enum bcl_status bcl_call_build(struct bcl_team *team,
 {
 	enum bcl_status status = bcl_schedule_get(team, schedule);
 	struct bcl_node_op op;
+	struct bcl_swap swap;
 
 	if (status != BCL_OK)
 		return status;
@@ -109,7 +121,8 @@ enum bcl_status bcl_call_build(struct bcl_team *team,
 	if (algorithm->build && bcl_call_moves(call)) {
 		algorithm->build(*schedule, call, algorithm->parameter);
 	} else if (bcl_call_moves(call)) {
-		begin_inside(team, call, algorithm->node, &op);
+		begin_inside(team, call, algorithm->node, &swap, &op);
+		bcl_step_copy(*schedule, swap.to, swap.from, swap.own);
 		bcl_step_operation(*schedule, &op);
 	}
 	(*schedule)->call = bcl_calls_call(call->operation, call->length);
@@ -125,13 +138,32 @@ void bcl_call_count_scheduled(struct bcl_team *team,
 	bcl_adi_unlock(team->adi);
 }
 
+/* The kind inside the node of a short operation, whose length all members know
+ * as the length of the call. BCL_NODE_BARRIER: there is none, or a barrier. */
+static enum bcl_node_kind short_kind(const struct bcl_team *team,
+				     enum bcl_operation operation)
+{
+	switch (operation) {
+	case BCL_OPERATION_ALLTOALLV:
+	case BCL_OPERATION_GATHERV:
+	case BCL_OPERATION_SCATTERV:
+		return BCL_NODE_SWAP;
+	case BCL_OPERATION_ALLGATHERV:
+		return team->size == 2 ? BCL_NODE_ALLGATHERV : BCL_NODE_BARRIER;
+	default:
+		return operation <= BCL_OPERATION_EXSCAN
+			       ? (enum bcl_node_kind)operation
+			       : BCL_NODE_BARRIER;
+	}
+}
+
 /* The limit below which an operation goes through the flag lines alone. 0,
  * unless all lengths below the limit choose the operation inside the node. 0
  * where members compare their calls, too. */
 static size_t brief_of(const struct bcl_team *team,
 		       enum bcl_operation operation)
 {
-	enum bcl_node_kind node = (enum bcl_node_kind)operation;
+	enum bcl_node_kind node = short_kind(team, operation);
 	size_t below = bcl_node_brief(&team->node, node), length;
 	const struct bcl_algorithm *algorithm;
 	unsigned ordered;
@@ -197,6 +229,48 @@ enum bcl_status bcl_call_run_long(struct bcl_team *team,
 		return status;
 	bcl_call_count_scheduled(team, call->operation);
 	return bcl_schedule_run(schedule);
+}
+
+/* Run a short call of two members to its end, as bcl_call_run_direct(), where
+ * the compiler knows the kind. In its short form an allgatherv of two members
+ * is a swap, too. */
+static enum bcl_status run_swap(struct bcl_team *team,
+				const struct bcl_call *call)
+{
+	struct bcl_node_op op;
+	struct bcl_swap swap;
+
+	if (!bcl_call_begin(team, call))
+		return team->lost;
+	swap = bcl_swap_of(team, call);
+	bcl_swap_copy_own(&swap);
+	bcl_swap_begin(&swap, &op);
+	if (!bcl_short_advance(&team->node, &op, team->polls))
+		return bcl_call_go_on(team, op);
+	if (bcl_park_any(&team->node))
+		bcl_park_wake(team);
+	return BCL_OK;
+}
+
+enum bcl_status bcl_call_run_various(struct bcl_team *team,
+				     const struct bcl_call *call)
+{
+	enum bcl_status status = bcl_team_usable(team);
+
+	if (status != BCL_OK)
+		return status;
+	if (bcl_call_is_empty(team, call))
+		return BCL_OK;
+	if (call->length < team->brief[call->operation]) {
+		bcl_adi_lock(team->adi);
+		if (bcl_call_is_alone(team)) {
+			status = run_swap(team, call);
+			bcl_adi_unlock(team->adi);
+			return status;
+		}
+		bcl_adi_unlock(team->adi);
+	}
+	return bcl_call_run_long(team, call);
 }
 
 enum bcl_status bcl_call_start(struct bcl_team *team,

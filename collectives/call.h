@@ -27,7 +27,9 @@ struct bcl_call {
 	unsigned char *receive;
 	/* Bytes of the vector, or of a block, which are the same at all
 	 * members; of an allgatherv or a reduce_scatterv, of a block on
-	 * average; else 0. */
+	 * average; of any other operation on blocks of different lengths, and
+	 * of an allgatherv, between two members, of the longer block that
+	 * passes between them; else 0. */
 	size_t length;
 	unsigned root;
 	int distance; /* of a shift */
@@ -80,6 +82,9 @@ enum bcl_status bcl_call_run_direct(struct bcl_team *team,
 /* Run a call that is not short to its end. Blocks. */
 enum bcl_status bcl_call_run_long(struct bcl_team *team,
 				  const struct bcl_call *call);
+/* As bcl_call_run(), for blocks of different lengths. */
+enum bcl_status bcl_call_run_various(struct bcl_team *team,
+				     const struct bcl_call *call);
 
 /* Advance an operation inside the node until it is over, or the team is lost.
  * Returns the team's status. Lock held. */

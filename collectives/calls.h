@@ -4,7 +4,7 @@
  * the same calls; each member records its own, and a member that waits for long
  * compares them with the calls of other members (compare.h). The lengths of an
  * alltoallv, gatherv, scatterv or exchange differ between members and are not
- * recorded.
+ * recorded; only two members have a length in common.
  */
 #ifndef BCL_COLLECTIVES_CALLS_H
 #define BCL_COLLECTIVES_CALLS_H

@@ -105,7 +105,9 @@ static struct record record_of(const struct bcl_team *team,
 			       const struct bcl_call *call)
 {
 	struct record record = {
-		.call = bcl_calls_call(call->operation, call->length),
+		.call = bcl_calls_call(call->operation, bcl_call_differs(call)
+								? 0
+								: call->length),
 		.root = call->root,
 		.distance = call->distance,
 		.reduction = number_of(call->reduction),

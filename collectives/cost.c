@@ -257,6 +257,15 @@ double bcl_cost_allgather_inside(const struct bcl_model *model, double length,
 	       model->members * length * model->segment.byte;
 }
 
+double bcl_cost_gather_inside(const struct bcl_model *model, double length,
+			      unsigned parameter)
+{
+	(void)parameter;
+	return bcl_cost_phases(model, length) +
+	       bcl_cost_first_piece(model, length) +
+	       (model->members - 1) * length * model->segment.byte;
+}
+
 double bcl_cost_rooted_tree(const struct bcl_model *model, double length,
 			    unsigned ahead, double at_once, double inside)
 {

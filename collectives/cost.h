@@ -97,6 +97,9 @@ double bcl_cost_first_piece(const struct bcl_model *model, double length);
  * algorithms, whose parameter is not used. */
 double bcl_cost_allgather_inside(const struct bcl_model *model, double length,
 				 unsigned parameter);
+/* The same of a gather: the root reads while the others write. */
+double bcl_cost_gather_inside(const struct bcl_model *model, double length,
+			      unsigned parameter);
 
 /*
  * us for a vector in pieces of `piece` bytes from node to node (pipeline.c),

@@ -65,24 +65,16 @@ static void build_direct(struct bcl_schedule *schedule,
 				call->receive, call->length);
 }
 
-static double cost_node(const struct bcl_model *model, double length,
-			unsigned parameter)
-{
-	(void)parameter;
-	return bcl_cost_phases(model, length) +
-	       bcl_cost_first_piece(model, length) +
-	       (model->members - 1) * length * model->segment.byte;
-}
-
 static double cost_tree(const struct bcl_model *model, double length,
 			unsigned ahead)
 {
 	return bcl_cost_rooted_tree(model, length, ahead, HUGE_VAL,
-				    cost_node(model, length, 0));
+				    bcl_cost_gather_inside(model, length, 0));
 }
 
 const struct bcl_algorithm bcl_gather_algorithms[] = {
-	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_GATHER, NULL, cost_node, 0 },
+	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_GATHER, NULL,
+	  bcl_cost_gather_inside, 0 },
 	{ "tree", 0, 0, build_tree, cost_tree, 1 },
 	{ "tree_2", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 2 },
 	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 4 },

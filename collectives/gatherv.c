@@ -3,9 +3,10 @@
  * Gather and scatter of blocks of different lengths, by one message between the
  * root and each other rank: only the root knows all lengths, so no other rank
  * can pass blocks on. Empty blocks send no message, and the offsets of empty
- * blocks are not used.
+ * blocks are not used. Two members of a node use its segment (swap.h).
  */
 #include "collectives/builders.h"
+#include "collectives/cost.h"
 
 enum {
 	AT_A_TIME = 32, /* messages that the root has in flight */
@@ -93,21 +94,18 @@ void bcl_build_scatterv(struct bcl_schedule *schedule,
 	build(&rooted, call);
 }
 
-/* There is nothing to choose from. */
-static double cost_direct(const struct bcl_model *model, double length,
-			  unsigned parameter)
-{
-	(void)model;
-	(void)parameter;
-	return length;
-}
+enum {
+	TWO_MEMBERS = BCL_NEEDS_SEGMENT | BCL_NEEDS_PAIR,
+};
 
 const struct bcl_algorithm bcl_gatherv_algorithms[] = {
-	{ "direct", 0, 0, build_gatherv, cost_direct, 0 },
+	{ "node", TWO_MEMBERS, BCL_NODE_SWAP, NULL, bcl_cost_gather_inside, 0 },
+	{ "direct", 0, 0, build_gatherv, bcl_cost_rooted_direct, 0 },
 	{ 0 },
 };
 
 const struct bcl_algorithm bcl_scatterv_algorithms[] = {
-	{ "direct", 0, 0, bcl_build_scatterv, cost_direct, 0 },
+	{ "node", TWO_MEMBERS, BCL_NODE_SWAP, NULL, bcl_cost_gather_inside, 0 },
+	{ "direct", 0, 0, bcl_build_scatterv, bcl_cost_rooted_direct, 0 },
 	{ 0 },
 };

@@ -188,9 +188,10 @@ enum bcl_status bcl_reduce_scatterv_init(struct bcl_team *team,
 					 const struct bcl_reduction *reduction,
 					 struct bcl_persistent **operation)
 {
-	return make(team,
-		    bcl_arguments_counted(send, receive, counts, reduction),
-		    operation);
+	return make(
+		team,
+		bcl_arguments_counted(team, send, receive, counts, reduction),
+		operation);
 }
 
 enum bcl_status bcl_shift_init(struct bcl_team *team, const void *send,

@@ -83,6 +83,8 @@ libcollectives_la_SOURCES = \
 	%D%/shrink.c \
 	%D%/slots.h \
 	%D%/split.c \
+	%D%/swap.c \
+	%D%/swap.h \
 	%D%/team.c \
 	%D%/team.h \
 	%D%/teams.c \

@@ -357,6 +357,8 @@ static const struct kind kinds[] = {
 				    write_chain, read_chain },
 	[BCL_NODE_ALLGATHERV] = { ALL, ALL, ALL, false, false, false,
 				  write_part, read_part },
+	[BCL_NODE_SWAP] = { ALL, ALL, ALL, false, false, false, write_part,
+			    read_part },
 };
 
 static const struct kind result_phase = {
@@ -367,7 +369,8 @@ size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 {
 	/* With a block for each member a flag line has room only if there are
 	 * two members, for one block. */
-	if (kind == BCL_NODE_SCATTER || kind >= BCL_NODE_ALLREDUCE_SLICED ||
+	if (kind == BCL_NODE_SCATTER || kind == BCL_NODE_ALLREDUCE_SLICED ||
+	    kind == BCL_NODE_REDUCE_CHAIN ||
 	    (kinds[kind].fan && node->members > 2))
 		return 0;
 	if (kind == BCL_NODE_BROADCAST)
@@ -509,7 +512,8 @@ static bool write_piece(struct bcl_node *node, struct bcl_node_op *op,
 static bool read_pieces(struct bcl_node *node, struct bcl_node_op *op,
 			const struct kind *kind, unsigned polls)
 {
-	if (!is_among(node, op, kind->reads, node->me))
+	if (!is_among(node, op, kind->reads, node->me) ||
+	    (op->kind == BCL_NODE_SWAP && !part_of(op, !node->me)))
 		return true;
 	for (; op->next > 0; op->next--) {
 		unsigned member = op->next - 1;

@@ -117,6 +117,9 @@ enum bcl_node_kind {
 	/* An allgather whose blocks have lengths of their own. `length` is that
 	 * of the longest one: each piece is a phase of all members. */
 	BCL_NODE_ALLGATHERV,
+	/* The same of two members, each of which wants only the block of the
+	 * other. A member does not wait for an empty block. */
+	BCL_NODE_SWAP,
 };
 
 /* An operation and its progress; bcl_node_begin() sets it up. */
@@ -126,7 +129,7 @@ struct bcl_node_op {
 	const unsigned char *send;
 	unsigned char *receive;
 	size_t length; /* bytes of the vector, or of one member's block */
-	/* Of an ALLGATHERV: of the members' blocks in `receive`. */
+	/* Of an ALLGATHERV and a SWAP: of the members' blocks in `receive`. */
 	const size_t *lengths, *offsets;
 	const struct bcl_reduction *reduction;
 
@@ -154,8 +157,9 @@ static inline void bcl_node_begin(struct bcl_node_op *op,
 	};
 }
 
-/* The same for an ALLGATHERV of n members. The arrays stay valid. */
+/* The same for an ALLGATHERV or a SWAP of n members. The arrays stay valid. */
 static inline void bcl_node_begin_blocks(struct bcl_node_op *op,
+					 enum bcl_node_kind kind,
 					 const void *send, void *receive,
 					 const size_t *lengths,
 					 const size_t *offsets, unsigned n)
@@ -166,8 +170,7 @@ static inline void bcl_node_begin_blocks(struct bcl_node_op *op,
 	for (i = 0; i < n; i++)
 		if (lengths[i] > longest)
 			longest = lengths[i];
-	bcl_node_begin(op, BCL_NODE_ALLGATHERV, 0, send, receive, longest,
-		       NULL);
+	bcl_node_begin(op, kind, 0, send, receive, longest, NULL);
 	op->lengths = lengths;
 	op->offsets = offsets;
 }

@@ -187,7 +187,8 @@ enum bcl_status bcl_ireduce_scatterv(struct bcl_team *team, const void *send,
 				     struct bcl_adi_request **request)
 {
 	return start_call(
-		team, bcl_arguments_counted(send, receive, counts, reduction),
+		team,
+		bcl_arguments_counted(team, send, receive, counts, reduction),
 		request);
 }
 

@@ -234,12 +234,13 @@ static enum bcl_status prepare(struct bcl_persistent *operation)
 	bcl_schedule_keep(operation->schedule);
 	operation->node = algorithm->node;
 	/* without a schedule the operation would need the caller's arrays */
-	operation->run =
-		bcl_call_is_direct(team, algorithm) && !call->receive_lengths
-			? run_direct
-			: run_schedule;
+	operation->run = bcl_call_is_direct(team, algorithm) &&
+					 !call->receive_lengths &&
+					 !call->send_lengths
+				 ? run_direct
+				 : run_schedule;
 	operation->start = start_schedule;
-	if (bcl_call_is_short(team, call)) {
+	if (bcl_call_is_short(team, call) && short_ways[call->operation].run) {
 		operation->run = short_ways[call->operation].run;
 		operation->start = short_ways[call->operation].start;
 	}

@@ -258,6 +258,8 @@ bool bcl_algorithm_fits(const struct bcl_algorithm *algorithm,
 		return false;
 	if (needs & BCL_NEEDS_ATTACH && !model->attaches)
 		return false;
+	if (needs & BCL_NEEDS_PAIR && model->size != 2)
+		return false;
 	if (needs & BCL_NEEDS_NODES && model->nodes < 2)
 		return false;
 	if (needs & BCL_NEEDS_UNIFORM && !model->uniform)

@@ -90,6 +90,7 @@ enum bcl_algorithm_needs {
 	BCL_FIXED_ORDER = 128,
 	/* One node with a segment, whose members may attach to each other. */
 	BCL_NEEDS_ATTACH = 256,
+	BCL_NEEDS_PAIR = 512, /* two members */
 };
 
 /* A row of the table of an operation. The rows are constant. cost is

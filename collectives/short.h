@@ -75,9 +75,12 @@ static bcl_always_inline bool bcl_short_write(struct bcl_node *node,
 {
 	const unsigned char *from = op->send;
 	uint64_t phase = node->phase + 1;
-	size_t length = op->length;
+	size_t length = bcl_node_bytes(op, node->me);
 
-	if (length && !bcl_flag_free(node, phase, BCL_NODE_PAYLOADS))
+	/* a member that swaps nothing must not run ahead of the other for ever
+	 */
+	if ((length || op->kind == BCL_NODE_SWAP) &&
+	    !bcl_flag_free(node, phase, BCL_NODE_PAYLOADS))
 		return false;
 	if (bcl_short_fans(op))
 		from += !node->me * length;
@@ -100,6 +103,8 @@ static bcl_always_inline bool bcl_short_reads(const struct bcl_node *node,
 	case BCL_NODE_REDUCE:
 	case BCL_NODE_GATHER:
 		return node->me == op->root;
+	case BCL_NODE_SWAP:
+		return op->lengths[!node->me];
 	default:
 		return true;
 	}
@@ -120,7 +125,8 @@ bcl_short_arrived(struct bcl_node *node, struct bcl_node_op *op, unsigned polls)
 		ready = bcl_flag_arrived(node, member, op->phase, polls);
 		if (!ready)
 			return false;
-		if (!bcl_flag_agrees(ready, op->phase, op->length)) {
+		if (!bcl_flag_agrees(ready, op->phase,
+				     bcl_node_bytes(op, member))) {
 			bcl_flag_differ(node, member, op->phase);
 			return false;
 		}
@@ -206,6 +212,19 @@ static bcl_always_inline void bcl_short_read_as(const struct bcl_node *node,
 	}
 }
 
+/* Take the blocks that have lengths of their own. */
+static inline void bcl_short_read_parts(const struct bcl_node *node,
+					const struct bcl_node_op *op)
+{
+	unsigned i;
+
+	for (i = 0; i < node->members; i++)
+		if (op->lengths[i] &&
+		    (i != node->me || op->kind != BCL_NODE_SWAP))
+			bcl_short_take(node, i, op->receive + op->offsets[i],
+				       op->lengths[i]);
+}
+
 /* Take the data that has arrived. */
 static bcl_always_inline void bcl_short_read(const struct bcl_node *node,
 					     const struct bcl_node_op *op)
@@ -213,7 +232,9 @@ static bcl_always_inline void bcl_short_read(const struct bcl_node *node,
 	if (!op->length || !bcl_short_reads(node, op))
 		return;
 	/* A single word matters most: copied without a call, no loop. */
-	if (op->length == sizeof(uint64_t))
+	if (op->lengths)
+		bcl_short_read_parts(node, op);
+	else if (op->length == sizeof(uint64_t))
 		bcl_short_read_as(node, op, sizeof(uint64_t));
 	else
 		bcl_short_read_as(node, op, op->length);

@@ -61,6 +61,8 @@ static const char *why_not(const struct view *view, const struct call *call,
 		return "one node with shared memory only";
 	if (needs & BCL_NEEDS_ATTACH && !model->attaches)
 		return "one node whose ranks may attach to each other only";
+	if (needs & BCL_NEEDS_PAIR && model->size != 2)
+		return "two ranks only";
 	if (needs & BCL_NEEDS_NODES && model->nodes < 2)
 		return "two nodes or more only";
 	if (needs & BCL_NEEDS_UNIFORM && !model->uniform)

@@ -42,7 +42,7 @@ static struct member {
 	struct bcl_node node;
 	struct bcl_node_op op;
 	unsigned at;				   /* of the plan */
-	size_t lengths[MEMBERS], offsets[MEMBERS]; /* of an ALLGATHERV */
+	size_t lengths[MEMBERS], offsets[MEMBERS]; /* of blocks that differ */
 	unsigned char send[MEMBERS * LONGEST], receive[MEMBERS * LONGEST];
 } all[MEMBERS];
 static unsigned members;
@@ -55,12 +55,13 @@ static void draw_plan(void)
 		BCL_NODE_ALLGATHER,	 BCL_NODE_ALLTOALL,
 		BCL_NODE_SCAN,		 BCL_NODE_EXSCAN,
 		BCL_NODE_REDUCE_SCATTER, BCL_NODE_ALLGATHERV,
+		BCL_NODE_SWAP,
 	};
 	static const unsigned lengths[] = { 9, 57, 400, LONGEST };
-	unsigned i;
+	unsigned all_kinds = members == 2 ? 11 : 10, i;
 
 	for (i = 0; i < OPERATIONS; i++) {
-		plan[i].kind = kinds[draw(draw(2) ? 2 : 10)];
+		plan[i].kind = kinds[draw(draw(2) ? 2 : all_kinds)];
 		plan[i].root = draw(members);
 		plan[i].length = plan[i].kind == BCL_NODE_BARRIER
 					 ? 0
@@ -82,9 +83,14 @@ static const struct bcl_reduction *reduction_of(enum bcl_node_kind kind)
 }
 
 /* The bytes of a member's block, which another member expects. Of an ALLGATHERV
- * some have none, and some many more than others. */
+ * some have none, and some many more than others; of a SWAP each may have
+ * none. */
 static size_t length_of(const struct operation *operation, unsigned member)
 {
+	if (operation->kind == BCL_NODE_SWAP)
+		return operation->length >> member & 1
+			       ? 0
+			       : operation->length / (member + 1);
 	if (operation->kind != BCL_NODE_ALLGATHERV)
 		return operation->length;
 	return operation->length * ((member + operation->root) % members) /
@@ -110,9 +116,9 @@ static void begin(struct member *member)
 		member->lengths[i] = length_of(next, i);
 		member->offsets[i] = i * next->length;
 	}
-	if (next->kind == BCL_NODE_ALLGATHERV)
-		bcl_node_begin_blocks(&member->op, member->send, receive,
-				      member->lengths, member->offsets,
+	if (next->kind >= BCL_NODE_ALLGATHERV)
+		bcl_node_begin_blocks(&member->op, next->kind, member->send,
+				      receive, member->lengths, member->offsets,
 				      members);
 	else
 		bcl_node_begin(&member->op, next->kind, next->root,
@@ -172,6 +178,10 @@ static void check(const struct member *member)
 		case BCL_NODE_ALLGATHER:
 		case BCL_NODE_ALLGATHERV:
 			expect(member, i, i, 0);
+			break;
+		case BCL_NODE_SWAP:
+			if (i != me)
+				expect(member, i, i, 0);
 			break;
 		case BCL_NODE_ALLTOALL:
 			expect(member, i, i, me);

@@ -169,9 +169,16 @@ START_TEST(all_on_one_node)
 	unsigned size = sizes[_i], i;
 	struct bcl_choices choices = choices_of(size, size, &network);
 
+	/* two members know each other's lengths */
 	for (i = 0; i < BCL_OPERATION_GATHERV; i++)
 		expect(&choices, size, size, (enum bcl_operation)i, SHORT,
-		       i == BCL_OPERATION_ALLTOALLV ? "pairs " : "node ");
+		       i == BCL_OPERATION_ALLTOALLV && size > 2 ? "pairs "
+								: "node ");
+	expect(&choices, size, size, BCL_OPERATION_GATHERV, SHORT,
+	       size > 2 ? "direct " : "node ");
+	expect(&choices, size, size, BCL_OPERATION_SCATTERV, SHORT,
+	       size > 2 ? "direct " : "node ");
+	expect(&choices, size, size, BCL_OPERATION_ALLGATHERV, SHORT, "node ");
 	/* long operations fetch each byte directly, which saves one of two
 	 * copies */
 	expect(&choices, size, size, BCL_OPERATION_BROADCAST, LONG,

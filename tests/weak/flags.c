@@ -109,6 +109,22 @@ static void gather(unsigned me, unsigned root, unsigned round, size_t length)
 		expect(all + member * length, round, member, length);
 }
 
+/* Only one of two members gives the other something. */
+static void swap(unsigned me, unsigned giver, unsigned round, size_t length)
+{
+	size_t lengths[2] = { 0 }, offsets[2] = { 0 };
+	unsigned char vector[LONG];
+	struct bcl_node_op op;
+
+	lengths[giver] = length;
+	if (me == giver)
+		fill(vector, round, me, length);
+	bcl_node_begin_blocks(&op, BCL_NODE_SWAP, vector, vector, lengths,
+			      offsets, 2);
+	finish(me, &op);
+	expect(vector, round, giver, length);
+}
+
 /* ---- what the members do ---- */
 
 static void barriers(unsigned me)
@@ -165,6 +181,23 @@ static void turns(unsigned me)
 	allgather(me, 3, LONG);
 }
 
+/* The giver runs ahead, and then waits. */
+static void swaps(unsigned me, size_t length)
+{
+	for (unsigned round = 0; round < ROUNDS; round++)
+		swap(me, round == ROUNDS - 1, round, length);
+}
+
+static void short_swaps(unsigned me)
+{
+	swaps(me, SHORT);
+}
+
+static void long_swaps(unsigned me)
+{
+	swaps(me, LONG);
+}
+
 /* A root runs ahead. The next writer learns late how far the root is. */
 static void mixture(unsigned me)
 {
@@ -208,6 +241,8 @@ BY_MEMBERS(long_broadcasts)
 BY_MEMBERS(changing_broadcasts)
 BY_MEMBERS(short_allgathers)
 BY_MEMBERS(long_allgathers)
+BY_MEMBERS(short_swaps)
+BY_MEMBERS(long_swaps)
 BY_MEMBERS(turns)
 BY_MEMBERS(mixture)
 BY_MEMBERS(silence)
@@ -225,6 +260,8 @@ int main(void)
 		{ "broadcasts of changing roots", TWO(changing_broadcasts) },
 		{ "short allgathers", TWO(short_allgathers) },
 		{ "long allgathers", TWO(long_allgathers) },
+		{ "short swaps", TWO(short_swaps) },
+		{ "long swaps", TWO(long_swaps) },
 		{ "all, one twice, all", TWO(turns) },
 		{ "short from one, to it, from it, long from the other",
 		  TWO(mixture) },
