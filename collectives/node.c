@@ -369,7 +369,7 @@ size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 {
 	/* With a block for each member a flag line has room only if there are
 	 * two members, for one block. */
-	if (kind == BCL_NODE_SCATTER || kind == BCL_NODE_ALLREDUCE_SLICED ||
+	if (kind == BCL_NODE_ALLREDUCE_SLICED ||
 	    kind == BCL_NODE_REDUCE_CHAIN ||
 	    (kinds[kind].fan && node->members > 2))
 		return 0;

@@ -187,6 +187,7 @@ SHORT(broadcast, BROADCAST)
 SHORT(reduce, REDUCE)
 SHORT(allreduce, ALLREDUCE)
 SHORT(gather, GATHER)
+SHORT(scatter, SCATTER)
 SHORT(allgather, ALLGATHER)
 SHORT(alltoall, ALLTOALL)
 SHORT(reduce_scatter, REDUCE_SCATTER)
@@ -200,6 +201,7 @@ static const struct ways short_ways[BCL_OPERATIONS] = {
 	[BCL_OPERATION_REDUCE] = { run_reduce, start_reduce },
 	[BCL_OPERATION_ALLREDUCE] = { run_allreduce, start_allreduce },
 	[BCL_OPERATION_GATHER] = { run_gather, start_gather },
+	[BCL_OPERATION_SCATTER] = { run_scatter, start_scatter },
 	[BCL_OPERATION_ALLGATHER] = { run_allgather, start_allgather },
 	[BCL_OPERATION_ALLTOALL] = { run_alltoall, start_alltoall },
 	[BCL_OPERATION_REDUCE_SCATTER] = { run_reduce_scatter,

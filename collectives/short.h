@@ -64,8 +64,28 @@ bcl_short_combined(const struct bcl_node *node, const struct bcl_node_op *op)
  * to the other. */
 static inline bool bcl_short_fans(const struct bcl_node_op *op)
 {
-	return op->kind == BCL_NODE_ALLTOALL ||
+	return op->kind == BCL_NODE_SCATTER || op->kind == BCL_NODE_ALLTOALL ||
 	       op->kind == BCL_NODE_REDUCE_SCATTER;
+}
+
+/* The bytes that the own member writes. */
+static bcl_always_inline size_t bcl_short_bytes(const struct bcl_node *node,
+						const struct bcl_node_op *op)
+{
+	if (op->kind == BCL_NODE_SCATTER && node->me != op->root)
+		return 0;
+	return bcl_node_bytes(op, node->me);
+}
+
+/* The root of a SCATTER keeps its own block. */
+static bcl_always_inline void bcl_short_keep(const struct bcl_node *node,
+					     const struct bcl_node_op *op,
+					     size_t length)
+{
+	const unsigned char *own = op->send + node->me * length;
+
+	if (op->kind == BCL_NODE_SCATTER && length && own != op->receive)
+		memcpy(op->receive, own, length);
 }
 
 /* Begin the operation's only phase. Returns false if the place is not free
@@ -75,13 +95,13 @@ static bcl_always_inline bool bcl_short_write(struct bcl_node *node,
 {
 	const unsigned char *from = op->send;
 	uint64_t phase = node->phase + 1;
-	size_t length = bcl_node_bytes(op, node->me);
+	size_t length = bcl_short_bytes(node, op);
 
-	/* a member that swaps nothing must not run ahead of the other for ever
-	 */
+	/* a member that swaps nothing must not run far ahead */
 	if ((length || op->kind == BCL_NODE_SWAP) &&
 	    !bcl_flag_free(node, phase, BCL_NODE_PAYLOADS))
 		return false;
+	bcl_short_keep(node, op, length);
 	if (bcl_short_fans(op))
 		from += !node->me * length;
 	if (length == sizeof(uint64_t))
@@ -103,6 +123,8 @@ static bcl_always_inline bool bcl_short_reads(const struct bcl_node *node,
 	case BCL_NODE_REDUCE:
 	case BCL_NODE_GATHER:
 		return node->me == op->root;
+	case BCL_NODE_SCATTER:
+		return node->me != op->root;
 	case BCL_NODE_SWAP:
 		return op->lengths[!node->me];
 	default:
@@ -197,6 +219,8 @@ static bcl_always_inline void bcl_short_read_as(const struct bcl_node *node,
 
 	if (op->kind == BCL_NODE_REDUCE_SCATTER) {
 		bcl_short_combine_mine(node, op, length);
+	} else if (op->kind == BCL_NODE_SCATTER) {
+		bcl_short_take(node, op->root, op->receive, length);
 	} else if (op->reduction) {
 		bcl_short_combine(node, bcl_short_combined(node, op),
 				  op->receive, length, op->reduction);

@@ -28,8 +28,14 @@ static enum bcl_status allreduce_init(struct bcl_team *team,
 	return bcl_allreduce_init(team, &one, &sum, 1, add, operation);
 }
 
-/* Of blocks of different lengths, which happen to be equal. */
 static uint64_t outs[2], ins[2];
+
+static enum bcl_status scatter(struct bcl_team *team)
+{
+	return bcl_scatter(team, outs, ins, 8, 1);
+}
+
+/* Of blocks of different lengths, which happen to be equal. */
 static const size_t lengths[2] = { 8, 8 }, offsets[2] = { 0, 8 };
 static const size_t counts[2] = { 1, 1 };
 
@@ -68,6 +74,7 @@ static const struct operation {
 } operations[] = {
 	{ "allreduce", allreduce, allreduce_init },
 	{ "barrier", bcl_barrier, bcl_barrier_init },
+	{ "scatter", scatter, NULL },
 	{ "gatherv", gatherv, NULL },
 	{ "scatterv", scatterv, NULL },
 	{ "allgatherv", allgatherv, NULL },

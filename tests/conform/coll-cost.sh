@@ -41,6 +41,7 @@ limit() {
 	echo "$1: $plain instructions, at most $2"
 	((plain > 20 && plain <= $2)) || failed=1
 }
+limit scatter 230
 limit gatherv 580
 limit scatterv 510
 limit allgatherv 580
