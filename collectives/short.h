@@ -236,17 +236,31 @@ static bcl_always_inline void bcl_short_read_as(const struct bcl_node *node,
 	}
 }
 
-/* Take the blocks that have lengths of their own. */
-static inline void bcl_short_read_parts(const struct bcl_node *node,
-					const struct bcl_node_op *op)
+/* Take a block that has a length of its own. */
+static bcl_always_inline void bcl_short_read_part(const struct bcl_node *node,
+						  const struct bcl_node_op *op,
+						  unsigned member)
+{
+	size_t length = op->lengths[member];
+
+	if (length == sizeof(uint64_t))
+		bcl_short_take(node, member, op->receive + op->offsets[member],
+			       sizeof(uint64_t));
+	else if (length)
+		bcl_short_take(node, member, op->receive + op->offsets[member],
+			       length);
+}
+
+static bcl_always_inline void bcl_short_read_parts(const struct bcl_node *node,
+						   const struct bcl_node_op *op)
 {
 	unsigned i;
 
-	for (i = 0; i < node->members; i++)
-		if (op->lengths[i] &&
-		    (i != node->me || op->kind != BCL_NODE_SWAP))
-			bcl_short_take(node, i, op->receive + op->offsets[i],
-				       op->lengths[i]);
+	if (op->kind == BCL_NODE_SWAP)
+		bcl_short_read_part(node, op, !node->me);
+	else
+		for (i = 0; i < node->members; i++)
+			bcl_short_read_part(node, op, i);
 }
 
 /* Take the data that has arrived. */

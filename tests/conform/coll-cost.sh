@@ -42,9 +42,9 @@ limit() {
 	((plain > 20 && plain <= $2)) || failed=1
 }
 limit scatter 230
-limit gatherv 580
-limit scatterv 510
-limit allgatherv 580
-limit alltoallv 580
-limit reduce_scatterv 375
+limit gatherv 520
+limit scatterv 450
+limit allgatherv 520
+limit alltoallv 520
+limit reduce_scatterv 360
 exit $failed
