@@ -24,8 +24,10 @@ enum {
 	EAGER_COPIES = 2,
 };
 
-/* us of a copy by attach that do not depend on its length */
+/* A copy by attach: us that do not depend on its length, and the time of a byte
+ * beside that of memcpy(), since the system looks up pages. */
 static const double attach = 0.5;
+static const double attach_byte = 1.25;
 
 struct bcl_cost bcl_cost_between(const struct bcl_model *model, double length)
 {
@@ -237,7 +239,7 @@ double bcl_cost_attached(const struct bcl_model *model, double blocks,
 	/* all members have to run before the first block can be fetched, and
 	 * after the last */
 	return 2 * (model->segment.message + model->turn) +
-	       blocks * (attach + length * model->inside.byte);
+	       blocks * (attach + length * attach_byte * model->inside.byte);
 }
 
 double bcl_cost_first_piece(const struct bcl_model *model, double length)

@@ -54,7 +54,7 @@ static const double rank_switch = 2.5;
 /* Part of the time of a copy that is left, on real processors, where the chunks
  * of the segment stay in near caches: no messages between nodes go through
  * these in between. */
-static const double near_copy = 0.5;
+static const double near_copy = 0.35;
 
 /* Figures of usual machines, and no shape. */
 static const struct bcl_model typical = {
