@@ -46,7 +46,7 @@ static const unsigned char *copy_out(struct bcl_schedule *schedule,
 }
 
 /* The place from which the block for a member is sent; members come in the
- * order of copy_out(). *copy: NULL, or the next of its copies. */
+ * order of copy_out(). *copy: NULL, or the next copy. */
 static const unsigned char *place_of(const struct bcl_call *call, unsigned to,
 				     const unsigned char **copy)
 {
@@ -123,8 +123,8 @@ static void build_offers(struct bcl_schedule *schedule,
 	}
 }
 
-/* Members of a single node copy out of each other's memory. Short blocks, and
- * the addresses of the other ones, go through the segment. */
+/* Members of a single node copy out of the memory of all. Short blocks, and the
+ * addresses of long blocks, go through the segment. */
 static void build_attached(struct bcl_schedule *schedule,
 			   const struct bcl_call *call, unsigned parameter)
 {

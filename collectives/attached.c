@@ -25,8 +25,8 @@ static enum bcl_status read_from(const struct bcl_team *team, unsigned member,
 				   from, length);
 }
 
-/* True if this member may attach to the process, and the process is that of the
- * member. */
+/* True if the own member may attach to the process, and the process belongs to
+ * the other member. */
 static bool may_attach(const struct bcl_team *team, unsigned member,
 		       const struct bcl_introduction *introduction)
 {

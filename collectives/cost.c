@@ -24,8 +24,8 @@ enum {
 	EAGER_COPIES = 2,
 };
 
-/* A copy by attach: us that do not depend on its length, and the time of a byte
- * beside that of memcpy(), since the system looks up pages. */
+/* A copy by attach: us for no bytes, and the time of a byte as a multiple of
+ * memcpy()'s, since the system looks up pages. */
 static const double attach = 0.5;
 static const double attach_byte = 1.25;
 

@@ -261,7 +261,7 @@ static enum bcl_status make_segment(struct bcl_team *team)
 	return status;
 }
 
-/* The members of a node with a segment learn each other's processes, and try to
+/* The members of a node with a segment learn the processes of all, and try to
  * attach. */
 static enum bcl_status introduce(struct bcl_team *team)
 {
@@ -284,7 +284,7 @@ static enum bcl_status introduce(struct bcl_team *team)
 	return status;
 }
 
-/* Find out whether each member of a node may attach to each other. */
+/* Find out whether all members of a node may attach to all. */
 static enum bcl_status meet_by_attach(struct bcl_team *team)
 {
 	struct bcl_group group = bcl_group_node(team);

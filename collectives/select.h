@@ -36,7 +36,7 @@ struct bcl_model {
 	unsigned size, nodes;
 	unsigned members;	 /* ranks of the largest node */
 	bool shares;		 /* one node, with a segment */
-	bool attaches;		 /* and members may attach to each other */
+	bool attaches;		 /* and the members may attach to all */
 	bool contiguous;	 /* see layout.h */
 	bool uniform;		 /* all nodes have `members` ranks */
 	bool autonomous;	 /* of the card: card/ops.h */
@@ -88,7 +88,7 @@ enum bcl_algorithm_needs {
 	 * number of members, the length, the element and the root, not on the
 	 * layout. */
 	BCL_FIXED_ORDER = 128,
-	/* One node with a segment, whose members may attach to each other. */
+	/* One node with a segment, and the members may attach to all. */
 	BCL_NEEDS_ATTACH = 256,
 	BCL_NEEDS_PAIR = 512, /* two members */
 };

@@ -98,8 +98,8 @@ struct bcl_team {
 	unsigned direct;  /* operations past the engine */
 	unsigned polls;	  /* looks at a flag between two turns of the engine, or
 			     yields */
-	/* Of the members, where all are on one node and each may attach to each
-	 * other (attached.h); or NULL. */
+	/* Of the members, where all members are on one node and may attach to
+	 * all (attached.h); or NULL. */
 	pid_t *processes;
 	struct bcl_memory *segment;    /* at the leader */
 	struct bcl_peer *segment_peer; /* at the others: the leader */
