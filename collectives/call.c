@@ -64,14 +64,19 @@ enum bcl_status bcl_call_finish(struct bcl_team *team, struct bcl_node_op *op)
 	return team->lost;
 }
 
-/* The call as an operation inside the node. *swap: of a SWAP, and valid as long
- * as *op. */
+/* The call as an operation inside the node. *swap stays valid as long as *op.
+ */
 static void begin_inside(const struct bcl_team *team,
 			 const struct bcl_call *call, enum bcl_node_kind kind,
 			 struct bcl_swap *swap, struct bcl_node_op *op)
 {
 	const unsigned char *send = call->send;
 
+	if (call->operation == BCL_OPERATION_SCATTERV) {
+		*swap = bcl_swap_of(team, call);
+		bcl_swap_begin_scatter(swap, call, op);
+		return;
+	}
 	if (kind == BCL_NODE_SWAP) {
 		*swap = bcl_swap_of(team, call);
 		bcl_swap_begin(swap, op);
@@ -146,8 +151,9 @@ static enum bcl_node_kind short_kind(const struct bcl_team *team,
 	switch (operation) {
 	case BCL_OPERATION_ALLTOALLV:
 	case BCL_OPERATION_GATHERV:
-	case BCL_OPERATION_SCATTERV:
 		return BCL_NODE_SWAP;
+	case BCL_OPERATION_SCATTERV:
+		return BCL_NODE_BROADCAST;
 	case BCL_OPERATION_ALLGATHERV:
 		return team->size == 2 ? BCL_NODE_ALLGATHERV : BCL_NODE_BARRIER;
 	default:
@@ -231,9 +237,19 @@ enum bcl_status bcl_call_run_long(struct bcl_team *team,
 	return bcl_schedule_run(schedule);
 }
 
-/* Run a short call of two members to its end, as bcl_call_run_direct(), where
- * the compiler knows the kind. In its short form an allgatherv of two members
- * is a swap, too. */
+/* Run a short operation to its end, where the compiler knows the kind. */
+static bcl_always_inline enum bcl_status finish_short(struct bcl_team *team,
+						      struct bcl_node_op *op)
+{
+	if (!bcl_short_advance(&team->node, op, team->polls))
+		return bcl_call_go_on(team, *op);
+	if (bcl_park_any(&team->node))
+		bcl_park_wake(team);
+	return BCL_OK;
+}
+
+/* Run a short call of two members to its end, as bcl_call_run_direct(). In its
+ * short form an allgatherv of two members is a swap, too. */
 static enum bcl_status run_swap(struct bcl_team *team,
 				const struct bcl_call *call)
 {
@@ -244,12 +260,12 @@ static enum bcl_status run_swap(struct bcl_team *team,
 		return team->lost;
 	swap = bcl_swap_of(team, call);
 	bcl_swap_copy_own(&swap);
+	if (call->operation == BCL_OPERATION_SCATTERV) {
+		bcl_swap_begin_scatter(&swap, call, &op);
+		return finish_short(team, &op);
+	}
 	bcl_swap_begin(&swap, &op);
-	if (!bcl_short_advance(&team->node, &op, team->polls))
-		return bcl_call_go_on(team, op);
-	if (bcl_park_any(&team->node))
-		bcl_park_wake(team);
-	return BCL_OK;
+	return finish_short(team, &op);
 }
 
 enum bcl_status bcl_call_run_various(struct bcl_team *team,

@@ -105,7 +105,8 @@ const struct bcl_algorithm bcl_gatherv_algorithms[] = {
 };
 
 const struct bcl_algorithm bcl_scatterv_algorithms[] = {
-	{ "node", TWO_MEMBERS, BCL_NODE_SWAP, NULL, bcl_cost_gather_inside, 0 },
+	{ "node", TWO_MEMBERS, BCL_NODE_BROADCAST, NULL, bcl_cost_gather_inside,
+	  0 },
 	{ "direct", 0, 0, bcl_build_scatterv, bcl_cost_rooted_direct, 0 },
 	{ 0 },
 };

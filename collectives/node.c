@@ -367,13 +367,13 @@ static const struct kind result_phase = {
 
 size_t bcl_node_brief(const struct bcl_node *node, enum bcl_node_kind kind)
 {
-	/* With a block for each member a flag line has room only if there are
+	/* With a block for each member a line has room only if there are
 	 * two members, for one block. */
 	if (kind == BCL_NODE_ALLREDUCE_SLICED ||
 	    kind == BCL_NODE_REDUCE_CHAIN ||
 	    (kinds[kind].fan && node->members > 2))
 		return 0;
-	if (kind == BCL_NODE_BROADCAST)
+	if (kind == BCL_NODE_BROADCAST || kind == BCL_NODE_SCATTER)
 		return BCL_NODE_SLOT_WORDS * sizeof(uint64_t) + 1;
 	return node->words * sizeof(uint64_t) + 1;
 }

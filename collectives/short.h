@@ -64,28 +64,8 @@ bcl_short_combined(const struct bcl_node *node, const struct bcl_node_op *op)
  * to the other. */
 static inline bool bcl_short_fans(const struct bcl_node_op *op)
 {
-	return op->kind == BCL_NODE_SCATTER || op->kind == BCL_NODE_ALLTOALL ||
+	return op->kind == BCL_NODE_ALLTOALL ||
 	       op->kind == BCL_NODE_REDUCE_SCATTER;
-}
-
-/* The bytes that the own member writes. */
-static bcl_always_inline size_t bcl_short_bytes(const struct bcl_node *node,
-						const struct bcl_node_op *op)
-{
-	if (op->kind == BCL_NODE_SCATTER && node->me != op->root)
-		return 0;
-	return bcl_node_bytes(op, node->me);
-}
-
-/* The root of a SCATTER keeps its own block. */
-static bcl_always_inline void bcl_short_keep(const struct bcl_node *node,
-					     const struct bcl_node_op *op,
-					     size_t length)
-{
-	const unsigned char *own = op->send + node->me * length;
-
-	if (op->kind == BCL_NODE_SCATTER && length && own != op->receive)
-		memcpy(op->receive, own, length);
 }
 
 /* Begin the operation's only phase. Returns false if the place is not free
@@ -95,13 +75,12 @@ static bcl_always_inline bool bcl_short_write(struct bcl_node *node,
 {
 	const unsigned char *from = op->send;
 	uint64_t phase = node->phase + 1;
-	size_t length = bcl_short_bytes(node, op);
+	size_t length = bcl_node_bytes(op, node->me);
 
 	/* a member that swaps nothing must not run far ahead */
 	if ((length || op->kind == BCL_NODE_SWAP) &&
 	    !bcl_flag_free(node, phase, BCL_NODE_PAYLOADS))
 		return false;
-	bcl_short_keep(node, op, length);
 	if (bcl_short_fans(op))
 		from += !node->me * length;
 	if (length == sizeof(uint64_t))
@@ -123,8 +102,6 @@ static bcl_always_inline bool bcl_short_reads(const struct bcl_node *node,
 	case BCL_NODE_REDUCE:
 	case BCL_NODE_GATHER:
 		return node->me == op->root;
-	case BCL_NODE_SCATTER:
-		return node->me != op->root;
 	case BCL_NODE_SWAP:
 		return op->lengths[!node->me];
 	default:
@@ -219,8 +196,6 @@ static bcl_always_inline void bcl_short_read_as(const struct bcl_node *node,
 
 	if (op->kind == BCL_NODE_REDUCE_SCATTER) {
 		bcl_short_combine_mine(node, op, length);
-	} else if (op->kind == BCL_NODE_SCATTER) {
-		bcl_short_take(node, op->root, op->receive, length);
 	} else if (op->reduction) {
 		bcl_short_combine(node, bcl_short_combined(node, op),
 				  op->receive, length, op->reduction);
@@ -278,11 +253,26 @@ static bcl_always_inline void bcl_short_read(const struct bcl_node *node,
 		bcl_short_read_as(node, op, op->length);
 }
 
+/* A scatter of two members is a broadcast of the other member's block. Returns
+ * the data that the root writes; the root keeps its own block. */
+static bcl_always_inline const unsigned char *
+bcl_short_cast(const struct bcl_node *node, const struct bcl_node_op *op)
+{
+	size_t own = node->me * op->length, other = op->length - own;
+
+	if (op->kind != BCL_NODE_SCATTER || node->me != op->root)
+		return op->send;
+	if (op->length && op->receive != op->send + own)
+		memcpy(op->receive, op->send + own, op->length);
+	return op->send + other;
+}
+
 static bcl_always_inline bool bcl_short_broadcast(struct bcl_node *node,
 						  struct bcl_node_op *op,
 						  unsigned polls)
 {
-	if (!op->phase && !bcl_slot_begin(node, op->root, op->send, op->length))
+	if (!op->phase && !bcl_slot_begin(node, op->root,
+					  bcl_short_cast(node, op), op->length))
 		return false;
 	op->phase = node->phase;
 	return bcl_slot_take(node, op->root, op->receive, op->length, polls);
@@ -292,7 +282,7 @@ static bcl_always_inline bool bcl_short_broadcast(struct bcl_node *node,
 static bcl_always_inline bool
 bcl_short_advance(struct bcl_node *node, struct bcl_node_op *op, unsigned polls)
 {
-	if (op->kind == BCL_NODE_BROADCAST)
+	if (op->kind == BCL_NODE_BROADCAST || op->kind == BCL_NODE_SCATTER)
 		return bcl_short_broadcast(node, op, polls);
 	if (!op->phase && !bcl_short_write(node, op))
 		return false;

@@ -53,7 +53,8 @@ static bcl_always_inline bool bcl_slot_begin(struct bcl_node *node,
 
 		if (!bcl_flag_free(node, phase, BCL_NODE_SLOTS))
 			return false;
-		memcpy(words, send, length);
+		if (length)
+			memcpy(words, send, length);
 		bcl_flag_put(slot->payload, words, bcl_flag_words(length));
 		/* pairs with bcl_flag_load() in bcl_slot_take() */
 		atomic_store_explicit(&slot->ready,
@@ -102,7 +103,8 @@ static bcl_always_inline bool bcl_slot_take(struct bcl_node *node,
 		bcl_spin_hint();
 	}
 	bcl_flag_get(slot->payload, words, bcl_flag_words(length));
-	memcpy(receive, words, length);
+	if (length)
+		memcpy(receive, words, length);
 	return true;
 }
 

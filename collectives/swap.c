@@ -13,7 +13,6 @@ static unsigned char *block_at(const void *blocks, const size_t *lengths,
 static void give(struct bcl_swap *swap, const struct bcl_call *call,
 		 unsigned me)
 {
-	swap->lengths[me] = call->send_lengths[!me];
 	swap->send = block_at(call->send, call->send_lengths,
 			      call->send_offsets, !me);
 }
@@ -45,7 +44,6 @@ static void scatter(struct bcl_swap *swap, const struct bcl_call *call,
 {
 	if (me != call->root) {
 		swap->receive = call->receive;
-		swap->lengths[!me] = call->own;
 		return;
 	}
 	give(swap, call, me);
@@ -69,6 +67,7 @@ static void exchange(struct bcl_swap *swap, const struct bcl_call *call,
 		     unsigned me)
 {
 	give(swap, call, me);
+	swap->lengths[me] = call->send_lengths[!me];
 	get(swap, call, me);
 	swap->from = block_at(call->send, call->send_lengths,
 			      call->send_offsets, me);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/flags.h"
+#include "collectives/slots.h"
 #include "collectives/team.h"
 #include "tests/unit/need.h"
 #include "transport/boot/fork.h"
@@ -86,11 +86,17 @@ static const struct operation *chosen;
 static const char *form;
 static unsigned rounds;
 
-/* The other member writes in the next phase. */
+/* The other member writes in the next phase, into its flag line or a slot. */
 static void await_other(const struct bcl_team *team)
 {
-	while (!bcl_flag_arrived(&team->node, 1, team->node.phase + 1, 0))
+	const struct bcl_node *node = &team->node;
+	uint64_t phase = node->phase + 1, ready;
+
+	do {
 		sched_yield();
+		ready = bcl_flag_load(&bcl_slot_of(node, 1, phase)->ready);
+	} while (!bcl_flag_arrived(node, 1, phase, 0) &&
+		 ready >> BCL_SLOT_LENGTH != phase);
 }
 
 static void __attribute__((noinline)) measured(struct bcl_team *team)

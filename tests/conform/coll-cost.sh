@@ -41,10 +41,10 @@ limit() {
 	echo "$1: $plain instructions, at most $2"
 	((plain > 20 && plain <= $2)) || failed=1
 }
-limit scatter 230
-limit gatherv 520
-limit scatterv 450
-limit allgatherv 520
-limit alltoallv 520
+limit scatter 190
+limit gatherv 540
+limit scatterv 405
+limit allgatherv 540
+limit alltoallv 540
 limit reduce_scatterv 360
 exit $failed
