@@ -2,6 +2,7 @@
 /* Copies out of the memory of other members; see attached.h. */
 #include "collectives/attached.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,32 @@ void bcl_attached_forget(struct bcl_team *team)
 	team->processes = NULL;
 }
 
+void bcl_attached_withdraw(const struct bcl_team *team)
+{
+	if (!team->processes)
+		return;
+	atomic_store_explicit(team->node.lost, (uint32_t)team->lost,
+			      memory_order_relaxed);
+	/* before the caller writes; partner: the fence in fetch_memory() */
+	atomic_thread_fence(memory_order_release);
+}
+
+static enum bcl_status fetch_memory(const struct bcl_team *team,
+				    const struct bcl_step *step,
+				    const struct bcl_offer *offer)
+{
+	enum bcl_status status =
+		read_from(team, step->rank, step->to,
+			  offer->address + step->offset, step->length);
+	enum bcl_status lost;
+
+	/* after the copy; partner: the fence in bcl_attached_withdraw() */
+	atomic_thread_fence(memory_order_acquire);
+	lost = (enum bcl_status)atomic_load_explicit(team->node.lost,
+						     memory_order_relaxed);
+	return lost == BCL_OK ? status : lost;
+}
+
 size_t bcl_offer_size(const struct bcl_team *team)
 {
 	const size_t head = sizeof(struct bcl_offer);
@@ -92,8 +119,7 @@ enum bcl_status bcl_attached_fetch(const struct bcl_team *team,
 	if (!step->length)
 		return BCL_OK;
 	if (offer->address)
-		return read_from(team, step->rank, step->to,
-				 offer->address + step->offset, step->length);
+		return fetch_memory(team, step, offer);
 	memcpy(step->to, offer + 1, step->length);
 	return BCL_OK;
 }

@@ -34,6 +34,10 @@ void bcl_attached_try(struct bcl_team *team,
 		      const struct bcl_introduction *all);
 /* Forgets the processes. */
 void bcl_attached_forget(struct bcl_team *team);
+/* The team is lost at the own member, whose caller may now change the memory
+ * that was offered. A member that fetches from the memory ends with the status
+ * of the team. */
+void bcl_attached_withdraw(const struct bcl_team *team);
 
 /* ---- for builders, of teams that have BCL_NEEDS_ATTACH ---- */
 
@@ -58,7 +62,7 @@ void bcl_step_fetch(struct bcl_schedule *schedule, unsigned rank,
 /* ---- for schedule.c ---- */
 
 /* Runs a step that fetches. TRUNCATED: the offer has another length; or the
- * status of the copy. */
+ * status of the copy, or of a team that another member has lost. */
 enum bcl_status bcl_attached_fetch(const struct bcl_team *team,
 				   const struct bcl_step *step);
 

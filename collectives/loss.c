@@ -4,6 +4,7 @@
  */
 #include "collectives/loss.h"
 
+#include "collectives/attached.h"
 #include "collectives/teams.h"
 #include "env/counters.h"
 
@@ -54,6 +55,7 @@ void bcl_team_lose(struct bcl_team *team, enum bcl_status status)
 	if (team->lost != BCL_OK)
 		return;
 	team->lost = status;
+	bcl_attached_withdraw(team);
 	bcl_count(team->counters, coll_teams_lost);
 	if (team->name)
 		tell_name(team, team->name);

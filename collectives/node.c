@@ -57,7 +57,8 @@ size_t bcl_node_size(unsigned members)
 {
 	size_t chunks = chunk_count(members) * (LINE + chunk_size(members));
 
-	return members * (LINE + SLOTS + chunks) + sleepers_size(members);
+	return members * (LINE + SLOTS + chunks) + sleepers_size(members) +
+	       LINE;
 }
 
 void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
@@ -66,19 +67,22 @@ void bcl_node_init(struct bcl_node *node, unsigned me, unsigned members,
 	unsigned char *sleepers = (unsigned char *)memory + members * LINE;
 	unsigned char *slots = sleepers + sleepers_size(members);
 	unsigned char *heads = slots + (size_t)members * SLOTS;
-	unsigned places = chunk_count(members);
+	size_t places = chunk_count(members), chunk = chunk_size(members);
+	unsigned char *chunks = heads + members * places * LINE;
+	unsigned char *lost = chunks + members * places * chunk;
 
 	*node = (struct bcl_node){
 		.me = me,
 		.members = members,
 		.stride = members == 2 ? PAIR : LINE,
-		.places = places,
-		.chunk = chunk_size(members),
+		.places = (unsigned)places,
+		.chunk = chunk,
 		.flags = memory,
 		.sleepers = (struct bcl_sleepers *)sleepers,
 		.slots = slots,
 		.heads = heads,
-		.chunks = heads + (size_t)members * places * LINE,
+		.chunks = chunks,
+		.lost = (_Atomic uint32_t *)lost,
 	};
 	node->mine = bcl_flag_of(node, me);
 	node->words =

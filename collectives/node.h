@@ -6,9 +6,9 @@
  * An operation is a sequence of phases. Phases are numbered from 1, and all
  * members take them in the same order, one after the other. In a phase a member
  * writes at most once, into its own flag line or chunk, and reads the data of
- * other members. Only the word for sleepers is written by several members. So
- * nothing else needs a locked instruction, and a member that dies damages no
- * other member's memory.
+ * other members. Only two words are written by several members, of which only
+ * the one for sleepers needs a locked instruction. A member that dies damages
+ * no other member's memory.
  *
  *   flag line of a member
  *     ready    the phase in which the member last wrote, and how many bytes;
@@ -19,10 +19,11 @@
  *     payload  words of short data, for odd and for even phases
  *   slots of a member (slots.h): lines with the number of a phase, a length and
  *     the data, used in turn, for short broadcasts
- *   sleepers (park.h): the one word that all members write; a locked
- *     instruction clears it
+ *   sleepers (park.h): a word that all members write; a locked instruction
+ *     clears it
  *   chunks of a member, used in turn, for longer data. Each chunk has a head in
  *     a line of its own: the kind and the length of the operation
+ *   lost (attached.h): a word that members write whose team is lost
  *
  * A reader sees from the flag or the head if a writer gives another length to
  * the operation, and then goes no further. Only beside the flag of a writer
@@ -43,6 +44,7 @@
 #ifndef BCL_COLLECTIVES_NODE_H
 #define BCL_COLLECTIVES_NODE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,6 +77,7 @@ struct bcl_node {
 	unsigned char *flags, *slots, *heads, *chunks;
 	struct bcl_flag *mine; /* the own flag line */
 	struct bcl_sleepers *sleepers;
+	_Atomic uint32_t *lost;	   /* the status of a lost team, or 0 */
 	const struct bcl_env *env; /* charged for copies and flags, or NULL */
 	uint64_t phase;		   /* the last phase that began here */
 	uint64_t written;	   /* the last in which the own member wrote */

@@ -724,6 +724,79 @@ START_TEST(death_in_creation)
 }
 END_TEST
 
+enum {
+	OFFERED = 3000, /* bytes of a block that a member fetches */
+};
+
+static enum bcl_status start_one(struct job *job, struct bcl_team *team,
+				 const unsigned char *send,
+				 unsigned char *receive,
+				 struct bcl_adi_request **request)
+{
+	static const size_t lengths[] = { OFFERED, OFFERED };
+	static const size_t offsets[] = { 0, OFFERED };
+
+	switch (job->operation) {
+	case BCL_OPERATION_SCATTER:
+		return bcl_iscatter(team, send, receive, OFFERED, 0, request);
+	case BCL_OPERATION_ALLTOALL:
+		return bcl_ialltoall(team, send, receive, OFFERED, request);
+	default:
+		return bcl_ialltoallv(team, send, lengths, offsets, receive,
+				      lengths, offsets, request);
+	}
+}
+
+/* Rank 0 loses the team while rank 1 may fetch, and its memory is the program's
+ * again. Rank 1 does not hear of the loss. */
+static void take_back(struct job *job, struct bcl_team *world)
+{
+	bool first =
+		world->rank == 1 && job->operation != BCL_OPERATION_SCATTER;
+	unsigned char send[2 * OFFERED] = { 1 }, receive[2 * OFFERED];
+	struct bcl_adi_request *request = NULL;
+
+	expect(job, !bcl_team_force(world, job->operation, "attached"),
+	       "attached", world);
+	if (first)
+		start_one(job, world, send, receive, &request);
+	pthread_barrier_wait(&job->over);
+	if (world->rank == 0) {
+		start_one(job, world, send, receive, &request);
+		expect(job, request != NULL, "not over", world);
+		mock_part(world->adi, 1);
+		bcl_team_cancel(world);
+		expect(job,
+		       bcl_adi_wait(world->adi, &request, NULL) ==
+			       BCL_ERR_CANCELLED,
+		       "cancelled", world);
+		send[OFFERED] = 2;
+	}
+	pthread_barrier_wait(&job->over);
+	if (world->rank == 1) {
+		if (!first)
+			start_one(job, world, send, receive, &request);
+		expect(job,
+		       bcl_adi_wait(world->adi, &request, NULL) ==
+			       BCL_ERR_CANCELLED,
+		       "memory that is offered no more", world);
+	}
+	pthread_barrier_wait(&job->over);
+}
+
+START_TEST(offers_end)
+{
+	static const enum bcl_operation operations[] = {
+		BCL_OPERATION_SCATTER,
+		BCL_OPERATION_ALLTOALL,
+		BCL_OPERATION_ALLTOALLV,
+	};
+	struct job job = { .run = take_back, .operation = operations[_i] };
+
+	run_job(&job, &(struct mock_options){ .size = 2 });
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("team");
@@ -744,6 +817,7 @@ int main(void)
 	tcase_add_loop_test(tests, death_of_a_member, 0, BCL_OPERATIONS);
 	tcase_add_test(tests, survivors);
 	tcase_add_test(tests, death_in_creation);
+	tcase_add_loop_test(tests, offers_end, 0, 3);
 	suite_add_tcase(suite, tests);
 	return unit_run(suite);
 }
