@@ -256,6 +256,7 @@ static void describe(struct bcl_model *model,
 	model->nodes = nodes;
 	model->members = (ranks + nodes - 1) / nodes;
 	model->shares = nodes == 1 && config->shm;
+	model->attaches = model->shares && config->attach;
 	model->contiguous = true;
 	model->uniform = ranks % nodes == 0;
 }

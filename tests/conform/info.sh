@@ -85,6 +85,11 @@ says '^  halving +-  only if all nodes have as many ranks$' \
 	--collectives --team=63x16 allreduce 8
 says '^  node .*  chosen$' --collectives --team=4x1 allreduce 8
 BCL_SHM=off says '^  node +-  one node with' --collectives --team=4x1 allreduce 8
+says '^  attached +[0-9]' --collectives --team=4x1 alltoall 1M
+BCL_ATTACH=off says '^  attached +-  one node whose ranks may attach' \
+	--collectives --team=4x1 alltoall 1M
+BCL_SHM=off says '^  attached +-  one node whose ranks may attach' \
+	--collectives --team=4x1 alltoall 1M
 BCL_COLL=allreduce:ring says '^the settings take ring$' \
 	--collectives --team=64x16 allreduce 8
 grep -Eq '^  ring .*  chosen$' "$scratch/out" || fail 'BCL_COLL is not heard'
