@@ -75,14 +75,14 @@ static void *linux_group_next(void *world, int group)
 
 /* ---- processes ---- */
 
-/* Yama (ptrace_scope 1) knows one exception for each process: another process,
- * with all its descendants. Kernels without Yama refuse the call. */
 static pid_t linux_self(void *world)
 {
 	(void)world;
 	return getpid();
 }
 
+/* Yama (ptrace_scope 1) knows one exception for each process: another process,
+ * with all its descendants. Kernels without Yama refuse the call. */
 static void linux_admit(void *world)
 {
 	(void)world;
