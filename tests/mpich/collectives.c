@@ -134,6 +134,31 @@ static void various_types(MPI_Comm comm, int in_place)
 	free(in);
 }
 
+/* Each rank sends to the next rank only. Blocks of no elements have no type. */
+static void types_of_one(MPI_Comm comm, MPI_Datatype type)
+{
+	int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+	int counts[2][RANKS_MAX] = { 0 }, at[RANKS_MAX] = { 0 }, i;
+	int out[2 * N], in[2 * N];
+	MPI_Datatype types[2][RANKS_MAX];
+	MPI_Request request;
+
+	for (i = 0; i < size; i++)
+		types[0][i] = types[1][i] = MPI_DATATYPE_NULL;
+	for (i = 0; i < 2 * N; i++)
+		out[i] = value(rank, next, i);
+	types[0][next] = types[1][previous] = type;
+	counts[0][next] = counts[1][previous] = 1;
+	MPI_Alltoallw(out, counts[0], at, types[0], in, counts[1], at, types[1],
+		      comm);
+	check(in[0] == value(previous, rank, 0), "alltoallw of one block");
+	in[0] = -1;
+	MPI_Ialltoallw(out, counts[0], at, types[0], in, counts[1], at,
+		       types[1], comm, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	check(in[0] == value(previous, rank, 0), "ialltoallw of one block");
+}
+
 /* Rank r has r + 1 blocks of N integers, which lie in the order of ranks, the
  * last first. */
 static void various(MPI_Comm comm, int root, int in_place)
@@ -224,6 +249,8 @@ static void different_types(MPI_Comm comm, int root, int in_place)
 		check(holds(&in, i, i, rank), "alltoall");
 	exchange(comm);
 	various_types(comm, in_place);
+	types_of_one(comm, MPI_INT);
+	types_of_one(comm, every_second);
 	various(comm, root, in_place);
 	free(one.data);
 	free(out.data);

@@ -32,7 +32,8 @@ static inline struct elements elements_of(MPI_Datatype type)
 
 /* Sets the lengths of the blocks, and their offsets from the buffer. Returns
  * true if all blocks are contiguous. *before is less than 0 if a block may lie
- * before the buffer. */
+ * before the buffer. In a list of types a block of no elements may have the
+ * type MPI_DATATYPE_NULL. */
 static int describe(struct bcl_ch3_blocks *blocks,
 		    const struct bcl_ch3_list *list, MPI_Aint *before)
 {
@@ -43,7 +44,7 @@ static int describe(struct bcl_ch3_blocks *blocks,
 	if (!list->types && list->n)
 		elements = elements_of(list->type);
 	for (i = 0; i < list->n; i++) {
-		if (list->types) {
+		if (list->types && list->counts[i]) {
 			elements = elements_of(list->types[i]);
 			elements.extent = 1;
 		}
@@ -97,6 +98,8 @@ static int make_copy(struct bcl_ch3_blocks *blocks,
 	copy->types = (MPI_Datatype *)(copy->counts + n);
 	for (i = 0; i < list->n; i++) {
 		copy->types[i] = list->types ? list->types[i] : list->type;
+		if (!list->counts[i]) /* perhaps no type */
+			copy->types[i] = MPI_BYTE;
 		copy->counts[i] = list->counts[i];
 		copy->displacements[i] = list->displacements[i] * extent;
 		blocks->offsets[i] = total;
