@@ -142,6 +142,7 @@ enum bcl_status bcl_adi_schedule_put(struct bcl_adi_schedule *schedule,
 /* A rank has sent other bytes than are due: logs it, and returns TRUNCATED. */
 enum bcl_status bcl_adi_schedule_differs(struct bcl_adi *adi, unsigned rank,
 					 size_t sent, size_t due);
+
 /*
  * Ends the schedule with this status, as if a message of the schedule had
  * failed. The function does not call advance(), but advance() may call the
