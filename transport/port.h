@@ -41,9 +41,11 @@ enum bcl_port_flag {
 };
 
 enum {
-	/* After this many short yields in a row the port has the processor
-	 * alone. */
-	BCL_PORT_ALONE = 16,
+	/* After so many ns of short yields in a row the port has the processor
+	 * alone. Longer than a slice of the scheduler, by which ranks in
+	 * sessions of their own take turns: before its end a yield to another
+	 * session returns at once. */
+	BCL_PORT_ALONE = 6000000,
 	/* After a message left by a socket, the answer may come by a socket:
 	 * this many looks expect it. */
 	BCL_PORT_ANSWERS = 32,
@@ -75,7 +77,7 @@ struct bcl_port_network {
 /* Spinning: how long the owner pauses, and whether a wait may spin at all. */
 struct bcl_port_spin {
 	uint32_t hints; /* pauses before the next look at a pair */
-	uint32_t alone; /* short yields in a row, up to BCL_PORT_ALONE */
+	uint32_t alone; /* ns of short yields in a row; see BCL_PORT_ALONE */
 	uint64_t crowded_until; /* now() time until which waits assume that
 				 * another program computes here, and sleep
 				 * soon */
@@ -134,7 +136,7 @@ struct bcl_port {
 /* True if, as far as is known, no other thread waits for the processor. */
 static inline bool bcl_port_may_spin(const struct bcl_port *port)
 {
-	return !port->context->crowded || port->spin.alone == BCL_PORT_ALONE;
+	return !port->context->crowded || port->spin.alone >= BCL_PORT_ALONE;
 }
 
 /*

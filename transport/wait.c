@@ -196,7 +196,7 @@ static bool yield_until(struct bcl_port *port, uint64_t end)
 		if (now - before >= YIELD_SHORT)
 			port->spin.alone = 0;
 		else if (port->spin.alone < BCL_PORT_ALONE)
-			port->spin.alone++;
+			port->spin.alone += (uint32_t)(now - before);
 		if (now - before > port->context->yield_long) {
 			bcl_count(port->counters, core_yields_long);
 			port->spin.crowded_until = now + CROWDED;

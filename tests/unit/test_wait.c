@@ -134,6 +134,10 @@ START_TEST(spins_when_crowded_by_sleepers)
 	/* each yield comes back at once, or soon where system calls are slow:
 	 * the other threads sleep */
 	world.yield_takes = 700;
+	wait_for(5000000);
+	/* or the scheduler has not come to their sessions yet */
+	wait_for(500000);
+	ck_assert_uint_lt(world.first_yield, 2000);
 	wait_for(1000000);
 	wait_for(1000000);
 	ck_assert_uint_ge(world.first_yield, 30000);
