@@ -482,14 +482,6 @@ static double cost_pairs(const struct bcl_model *model, double length,
 	return inside > rounds ? inside : rounds;
 }
 
-/* The own blocks are gathered, and are fetched by the others at once. */
-static double cost_attached(const struct bcl_model *model, double length,
-			    unsigned parameter)
-{
-	(void)parameter;
-	return bcl_cost_attached(model, model->members - 1, length);
-}
-
 enum {
 	UNIFORM = BCL_NEEDS_NODES | BCL_NEEDS_UNIFORM,
 };
@@ -513,6 +505,7 @@ const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "columns_8", UNIFORM, 0, build_columns, cost_columns, 8 },
 	{ "columns_16", UNIFORM, 0, build_columns, cost_columns, 16 },
 	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
-	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached, cost_attached, 0 },
+	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached,
+	  bcl_cost_attached_all, 0 },
 	{ 0 },
 };

@@ -164,17 +164,11 @@ static double cost_pairs(const struct bcl_model *model, double length,
 	return (model->size - 1) * (cost.message + length * cost.byte);
 }
 
-static double cost_attached(const struct bcl_model *model, double length,
-			    unsigned parameter)
-{
-	(void)parameter;
-	return bcl_cost_attached(model, model->members - 1, length);
-}
-
 const struct bcl_algorithm bcl_alltoallv_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT | BCL_NEEDS_PAIR, BCL_NODE_SWAP, NULL,
 	  bcl_cost_allgather_inside, 0 },
 	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
-	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached, cost_attached, 0 },
+	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached,
+	  bcl_cost_attached_all, 0 },
 	{ 0 },
 };

@@ -127,7 +127,8 @@ enum bcl_status bcl_call_build(struct bcl_team *team,
 		algorithm->build(*schedule, call, algorithm->parameter);
 	} else if (bcl_call_moves(call)) {
 		begin_inside(team, call, algorithm->node, &swap, &op);
-		bcl_step_copy(*schedule, swap.to, swap.from, swap.own);
+		if (swap.own)
+			bcl_step_copy(*schedule, swap.to, swap.from, swap.own);
 		bcl_step_operation(*schedule, &op);
 	}
 	(*schedule)->call = bcl_calls_call(call->operation, call->length);
@@ -237,17 +238,6 @@ enum bcl_status bcl_call_run_long(struct bcl_team *team,
 	return bcl_schedule_run(schedule);
 }
 
-/* Run a short operation to its end, where the compiler knows the kind. */
-static bcl_always_inline enum bcl_status finish_short(struct bcl_team *team,
-						      struct bcl_node_op *op)
-{
-	if (!bcl_short_advance(&team->node, op, team->polls))
-		return bcl_call_go_on(team, *op);
-	if (bcl_park_any(&team->node))
-		bcl_park_wake(team);
-	return BCL_OK;
-}
-
 /* Run a short call of two members to its end, as bcl_call_run_direct(). In its
  * short form an allgatherv of two members is a swap, too. */
 static enum bcl_status run_swap(struct bcl_team *team,
@@ -262,10 +252,10 @@ static enum bcl_status run_swap(struct bcl_team *team,
 	bcl_swap_copy_own(&swap);
 	if (call->operation == BCL_OPERATION_SCATTERV) {
 		bcl_swap_begin_scatter(&swap, call, &op);
-		return finish_short(team, &op);
+		return bcl_call_finish_short(team, &op);
 	}
 	bcl_swap_begin(&swap, &op);
-	return finish_short(team, &op);
+	return bcl_call_finish_short(team, &op);
 }
 
 enum bcl_status bcl_call_run_various(struct bcl_team *team,

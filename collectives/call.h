@@ -193,6 +193,17 @@ static bcl_always_inline enum bcl_status bcl_call_go_on(struct bcl_team *team,
 	return bcl_call_finish(team, &op);
 }
 
+/* Run a short operation that has begun, where the compiler knows the kind. */
+static bcl_always_inline enum bcl_status
+bcl_call_finish_short(struct bcl_team *team, struct bcl_node_op *op)
+{
+	if (!bcl_short_advance(&team->node, op, team->polls))
+		return bcl_call_go_on(team, *op);
+	if (bcl_park_any(&team->node))
+		bcl_park_wake(team);
+	return BCL_OK;
+}
+
 static bcl_always_inline enum bcl_status
 bcl_call_run_short(struct bcl_team *team, const struct bcl_call *call)
 {
@@ -205,11 +216,7 @@ bcl_call_run_short(struct bcl_team *team, const struct bcl_call *call)
 	bcl_node_begin(&op, (enum bcl_node_kind)call->operation, call->root,
 		       call->send, call->receive, call->length,
 		       call->reduction);
-	if (!bcl_short_advance(&team->node, &op, team->polls))
-		return bcl_call_go_on(team, op);
-	if (bcl_park_any(&team->node))
-		bcl_park_wake(team);
-	return BCL_OK;
+	return bcl_call_finish_short(team, &op);
 }
 
 /*

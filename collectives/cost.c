@@ -242,6 +242,13 @@ double bcl_cost_attached(const struct bcl_model *model, double blocks,
 	       blocks * (attach + length * attach_byte * model->inside.byte);
 }
 
+double bcl_cost_attached_all(const struct bcl_model *model, double length,
+			     unsigned parameter)
+{
+	(void)parameter;
+	return bcl_cost_attached(model, model->members - 1, length);
+}
+
 double bcl_cost_first_piece(const struct bcl_model *model, double length)
 {
 	double piece = length;

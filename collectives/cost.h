@@ -76,6 +76,10 @@ static inline double bcl_cost_across(const struct bcl_model *model, double all,
  * of the memory of others (attached.h). */
 double bcl_cost_attached(const struct bcl_model *model, double blocks,
 			 double length);
+/* The same with a block of each other member, for tables of algorithms, whose
+ * parameter is not used. */
+double bcl_cost_attached_all(const struct bcl_model *model, double length,
+			     unsigned parameter);
 
 /* us of messages to all other nodes, where cards and processors take `us`.
  * Messages to near nodes go first, and links between the halves are idle

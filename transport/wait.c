@@ -5,11 +5,12 @@
  * processor and lets other programs run on a shared one. Then the wait sleeps.
  *
  * With more ranks than processors spinning only delays the rank that is waited
- * for, so the wait yields at once. But if yields return at once, one after
- * another, the other ranks sleep and the processor is free: then the wait
- * spins. A yield that takes longer than half a slice of the scheduler, for each
- * rank that shares the processor, means that another program computes here.
- * Then only a thread that sleeps is woken promptly, so the wait sleeps soon.
+ * for, so the wait yields at once. But if yields return at once for longer than
+ * a slice of the scheduler, the other ranks sleep and the processor is free:
+ * then the wait spins. A yield that takes longer than half a slice of the
+ * scheduler, for each rank that shares the processor, means that another
+ * program computes here. Then only a thread that sleeps is woken promptly, so
+ * the wait sleeps soon.
  *
  * Beside other programs the system may put two ranks on one processor, and
  * leave both there, though processors are enough. A rank then spins in vain
