@@ -505,7 +505,7 @@ const struct bcl_algorithm bcl_alltoall_algorithms[] = {
 	{ "columns_8", UNIFORM, 0, build_columns, cost_columns, 8 },
 	{ "columns_16", UNIFORM, 0, build_columns, cost_columns, 16 },
 	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
-	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached,
-	  bcl_cost_attached_all, 0 },
+	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached, bcl_cost_attached,
+	  0 },
 	{ 0 },
 };

@@ -168,7 +168,7 @@ const struct bcl_algorithm bcl_alltoallv_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT | BCL_NEEDS_PAIR, BCL_NODE_SWAP, NULL,
 	  bcl_cost_allgather_inside, 0 },
 	{ "pairs", 0, 0, build_pairs, cost_pairs, 0 },
-	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached,
-	  bcl_cost_attached_all, 0 },
+	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached, bcl_cost_attached,
+	  0 },
 	{ 0 },
 };

@@ -233,20 +233,15 @@ double bcl_cost_phases(const struct bcl_model *model, double length)
 	return (1 + length / BCL_NODE_CHUNK_MAX) * model->segment.message;
 }
 
-double bcl_cost_attached(const struct bcl_model *model, double blocks,
-			 double length)
+double bcl_cost_attached(const struct bcl_model *model, double length,
+			 unsigned blocks)
 {
+	if (!blocks)
+		blocks = model->members - 1;
 	/* all members have to run before the first block can be fetched, and
 	 * after the last */
 	return 2 * (model->segment.message + model->turn) +
 	       blocks * (attach + length * attach_byte * model->inside.byte);
-}
-
-double bcl_cost_attached_all(const struct bcl_model *model, double length,
-			     unsigned parameter)
-{
-	(void)parameter;
-	return bcl_cost_attached(model, model->members - 1, length);
 }
 
 double bcl_cost_first_piece(const struct bcl_model *model, double length)

@@ -72,14 +72,10 @@ static inline double bcl_cost_across(const struct bcl_model *model, double all,
 	return bcl_cost_links(model->across[0], all / 2, messages / 2);
 }
 
-/* us where each member of a node fetches `blocks` blocks of `length` bytes out
- * of the memory of others (attached.h). */
-double bcl_cost_attached(const struct bcl_model *model, double blocks,
-			 double length);
-/* The same with a block of each other member, for tables of algorithms, whose
- * parameter is not used. */
-double bcl_cost_attached_all(const struct bcl_model *model, double length,
-			     unsigned parameter);
+/* us where a member of a node fetches so many blocks of `length` bytes out of
+ * the memory of others (attached.h); 0: a block of each other member. */
+double bcl_cost_attached(const struct bcl_model *model, double length,
+			 unsigned blocks);
 
 /* us of messages to all other nodes, where cards and processors take `us`.
  * Messages to near nodes go first, and links between the halves are idle

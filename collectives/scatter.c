@@ -117,13 +117,6 @@ static double cost_tree(const struct bcl_model *model, double length,
 				    cost_node(model, length, 0));
 }
 
-static double cost_attached(const struct bcl_model *model, double length,
-			    unsigned parameter)
-{
-	(void)parameter;
-	return bcl_cost_attached(model, 1, length);
-}
-
 const struct bcl_algorithm bcl_scatter_algorithms[] = {
 	{ "node", BCL_NEEDS_SEGMENT, BCL_NODE_SCATTER, NULL, cost_node, 0 },
 	{ "tree", 0, 0, build_tree, cost_tree, 1 },
@@ -131,6 +124,7 @@ const struct bcl_algorithm bcl_scatter_algorithms[] = {
 	{ "tree_4", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 4 },
 	{ "tree_8", BCL_NEEDS_NODES, 0, build_tree, cost_tree, 8 },
 	{ "direct", 0, 0, build_direct, bcl_cost_rooted_direct, 0 },
-	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached, cost_attached, 0 },
+	{ "attached", BCL_NEEDS_ATTACH, 0, build_attached, bcl_cost_attached,
+	  1 },
 	{ 0 },
 };

@@ -147,6 +147,20 @@ static const struct bcl_env env = {
 	.shm_host = &shm_host,
 };
 
+static unsigned two(void *world)
+{
+	(void)world;
+	return 2;
+}
+
+static const struct bcl_env crowded_env = {
+	.now = now,
+	.log = ignore,
+	.shm_host = &shm_host,
+	.real_time = true,
+	.processors = two,
+};
+
 struct mock_world *mock_open(const struct mock_options *options)
 {
 	struct mock_world *world = get(sizeof(*world));
@@ -158,7 +172,9 @@ struct mock_world *mock_open(const struct mock_options *options)
 	for (i = 0; i < options->size; i++) {
 		world->ranks[i].world = world;
 		world->ranks[i].rank = i;
-		world->ranks[i].context.config.env = &env;
+		world->ranks[i].context.config.env =
+			options->crowded ? &crowded_env : &env;
+		world->ranks[i].context.crowded = options->crowded;
 		world->ranks[i].context.config.eager_max = EAGER_MAX;
 		world->ranks[i].context.config.attach = true;
 		world->ranks[i].context.config.peer_timeout = 30000000000;
@@ -834,8 +850,7 @@ struct bcl_counter_page *bcl_adi_counters(const struct bcl_adi *adi)
 
 const struct bcl_env *bcl_adi_env(const struct bcl_adi *adi)
 {
-	(void)adi;
-	return &env;
+	return adi->context.config.env;
 }
 
 enum bcl_status bcl_adi_peer(struct bcl_adi *adi, unsigned rank,

@@ -36,30 +36,37 @@ static void copy_choices(struct bcl_adi *adi, void *arg)
 	bcl_team_free(world);
 }
 
-/* The choices of a job of `size` ranks with `members` ranks on each node. All
- * ranks must choose alike. `between`: figures of peers on other nodes. */
+/* The choices of a job, at which all ranks must arrive alike. */
+static struct bcl_choices choices_with(const struct mock_options *options)
+{
+	static struct bcl_choices choices[MOST_RANKS];
+	struct mock_world *world;
+	unsigned i;
+
+	memset(choices, 0xff, sizeof(choices));
+	world = mock_open(options);
+	mock_run(world, copy_choices, choices);
+	mock_close(world);
+	for (i = 1; i < options->size; i++)
+		ck_assert_mem_eq(&choices[i], &choices[0], sizeof(choices[0]));
+	return choices[0];
+}
+
+/* The choices of a job of `size` ranks with `members` ranks on each node.
+ * `between`: figures of peers on other nodes. */
 static struct bcl_choices choices_of(unsigned size, unsigned members,
 				     const struct bcl_peer_info *between)
 {
-	static struct bcl_choices choices[MOST_RANKS];
 	unsigned hosts[MOST_RANKS], i;
-	const struct mock_options options = {
+
+	for (i = 0; i < size; i++)
+		hosts[i] = i / members;
+	return choices_with(&(const struct mock_options){
 		.size = size,
 		.hosts = hosts,
 		.inside = &shared,
 		.between = between,
-	};
-	struct mock_world *world;
-
-	for (i = 0; i < size; i++)
-		hosts[i] = i / members;
-	memset(choices, 0xff, sizeof(choices));
-	world = mock_open(&options);
-	mock_run(world, copy_choices, choices);
-	mock_close(world);
-	for (i = 1; i < size; i++)
-		ck_assert_mem_eq(&choices[i], &choices[0], sizeof(choices[0]));
-	return choices[0];
+	});
 }
 
 static const char *name_of(const struct bcl_choices *choices,
@@ -188,6 +195,27 @@ START_TEST(all_on_one_node)
 	expect(&choices, size, size, BCL_OPERATION_ALLGATHER, LONG, "ring ");
 	expect(&choices, size, size, BCL_OPERATION_ALLTOALL, LONG,
 	       size < 8 ? "pairs " : "pairs node ");
+}
+END_TEST
+
+/* Where ranks outnumber processors, each message waits for a turn of its
+ * receiver, and so does each piece that passes through the segment. Copies out
+ * of the memory of others wait twice, for any length. */
+START_TEST(crowded_on_one_node)
+{
+	struct bcl_choices choices = choices_with(&(const struct mock_options){
+		.size = MOST_RANKS, .inside = &shared, .crowded = true });
+
+	expect(&choices, MOST_RANKS, MOST_RANKS, BCL_OPERATION_SCATTER, SHORT,
+	       "node ");
+	expect(&choices, MOST_RANKS, MOST_RANKS, BCL_OPERATION_SCATTER, 1 << 16,
+	       "attached ");
+	expect(&choices, MOST_RANKS, MOST_RANKS, BCL_OPERATION_ALLTOALL, SHORT,
+	       "node ");
+	expect(&choices, MOST_RANKS, MOST_RANKS, BCL_OPERATION_ALLTOALL,
+	       1 << 16, "attached ");
+	expect(&choices, MOST_RANKS, MOST_RANKS, BCL_OPERATION_ALLTOALLV, SHORT,
+	       "attached ");
 }
 END_TEST
 
@@ -349,6 +377,7 @@ int main(void)
 	tcase_add_loop_test(tests, each_on_a_node_of_its_own, 0, n);
 	tcase_add_loop_test(tests, several_on_each_node, 2, n);
 	tcase_add_loop_test(tests, all_on_one_node, 0, n);
+	tcase_add_test(tests, crowded_on_one_node);
 	tcase_add_test(tests, ring_of_two);
 	tcase_add_test(tests, peers_decide);
 	tcase_add_test(tests, near_members_are_near);
