@@ -63,22 +63,42 @@ static void drop_beyond(struct bcl_kmod_host *host, u64 most)
 
 /* A file learns at the release that the card has written its pages, and shall
  * not wait for that. */
-static bool may_keep(const struct bcl_kmod_pin *pin)
+static bool may_keep(const struct bcl_kmod_pin *pin, bool dirty)
 {
 	return bcl_kmod_mapping_holds(pin) &&
 	       pin->npages <= READ_ONCE(kept_pages) &&
-	       (pin->anonymous || !pin->dirty);
+	       (pin->anonymous || !dirty);
+}
+
+bool bcl_kmod_cache_keeps(const struct bcl_kmod_pin *pin)
+{
+	return may_keep(pin, true);
 }
 
 void bcl_kmod_unpin(struct bcl_kmod_host *host, struct bcl_kmod_pin *pin)
 {
 	if (--pin->users)
 		return;
-	if (may_keep(pin))
+	if (may_keep(pin, pin->dirty))
 		keep(host, pin);
 	else
 		release_later(host, pin);
 	drop_beyond(host, READ_ONCE(kept_pages));
+}
+
+struct bcl_kmod_pin *bcl_kmod_cache_take(struct bcl_kmod_host *host,
+					 unsigned long first,
+					 unsigned long npages, bool write)
+{
+	struct bcl_kmod_pin *pin =
+		bcl_kmod_mapping_find(host, first, npages, write);
+
+	if (!pin)
+		return NULL;
+	if (pin->kept)
+		unkeep(host, pin);
+	pin->users++;
+	return pin;
 }
 
 /* ---- in process context ---- */
@@ -90,12 +110,7 @@ struct bcl_kmod_pin *bcl_kmod_cache_find(struct bcl_kmod_host *host,
 	struct bcl_kmod_pin *pin;
 
 	spin_lock_bh(&host->lock);
-	pin = bcl_kmod_mapping_find(host, first, npages, write);
-	if (pin) {
-		if (pin->kept)
-			unkeep(host, pin);
-		pin->users++;
-	}
+	pin = bcl_kmod_cache_take(host, first, npages, write);
 	spin_unlock_bh(&host->lock);
 	return pin;
 }

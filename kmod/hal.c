@@ -203,6 +203,7 @@ const struct bcl_hal bcl_kmod_hal = {
 	.area = hal_area,
 	.store = hal_store,
 	.allowed = hal_allowed,
+	.repost = bcl_kmod_repost,
 	.atomic = hal_atomic,
 	.wake = hal_wake,
 	.crc32c = hal_crc32c,

@@ -93,6 +93,13 @@ struct bcl_kmod_slot {
 	struct bcl_kmod_span span[BCL_REQUEST_REFS];
 };
 
+/* What the core has of a channel, and what the process named in the last POST.
+ */
+struct bcl_kmod_channel {
+	struct bcl_kmod_span span;
+	u64 address, length;
+};
+
 /* The reader of a completion queue, beside the owner of the port. */
 struct bcl_kmod_reader {
 	const struct bcl_completion *entries;
@@ -111,7 +118,7 @@ struct bcl_kmod_port {
 	struct eventfd_ctx *wake; /* may be NULL */
 	struct bcl_kmod_reader sends, receives;
 	struct bcl_kmod_slot *slot;
-	struct bcl_kmod_span *channel;
+	struct bcl_kmod_channel *channel;
 };
 
 /*
@@ -339,6 +346,7 @@ long bcl_kmod_port_close(struct bcl_kmod_host *host, unsigned long seat);
 long bcl_kmod_doorbell(struct bcl_kmod_host *host, unsigned long seat);
 long bcl_kmod_post(struct bcl_kmod_host *host, struct bcl_control *control);
 long bcl_kmod_unpost(struct bcl_kmod_host *host, struct bcl_control *control);
+int bcl_kmod_repost(void *host, u16 port, u32 channel); /* bcl_hal.repost */
 /* Release what finished requests and channels had, at the end of a turn. */
 void bcl_kmod_ports_settle(struct bcl_kmod_host *host);
 /* NULL: no such port. */
@@ -371,6 +379,13 @@ long bcl_kmod_span_open(struct bcl_kmod_host *host,
 			const struct bcl_kmod_port *port, u32 handle,
 			u64 offset, u64 length, bool write,
 			struct bcl_kmod_span *span);
+/* As bcl_kmod_span_open(), of BCL_HANDLE_SELF, for writing, in a turn: by a pin
+ * that is there. Returns false if there is none that a new pin would equal. */
+bool bcl_kmod_span_reopen(struct bcl_kmod_host *host, u64 offset, u64 length,
+			  struct bcl_kmod_span *span);
+/* True if bcl_kmod_span_reopen() may do in place of bcl_kmod_span_open() for
+ * this memory, after the card has written there. */
+bool bcl_kmod_span_lasts(const struct bcl_kmod_span *span);
 /* In a turn. */
 void bcl_kmod_span_close(struct bcl_kmod_host *host,
 			 struct bcl_kmod_span *span);

@@ -76,6 +76,12 @@ void bcl_kmod_pins_give(struct bcl_kmod_host *host);
 struct bcl_kmod_pin *bcl_kmod_cache_find(struct bcl_kmod_host *host,
 					 unsigned long first,
 					 unsigned long npages, bool write);
+/* The same, under host->lock. */
+struct bcl_kmod_pin *bcl_kmod_cache_take(struct bcl_kmod_host *host,
+					 unsigned long first,
+					 unsigned long npages, bool write);
+/* True if the pin would be kept after the card has written there. */
+bool bcl_kmod_cache_keeps(const struct bcl_kmod_pin *pin);
 /* Release kept pins of so many pages, or all. Returns false if none was kept.
  * May sleep. */
 bool bcl_kmod_cache_give(struct bcl_kmod_host *host, unsigned long npages);

@@ -260,7 +260,7 @@ static void close_spans(struct bcl_kmod_host *host, struct bcl_kmod_port *port)
 		for (r = 0; r < BCL_REQUEST_REFS; r++)
 			bcl_kmod_span_close(host, &port->slot[i].span[r]);
 	for (i = 0; i < port->opened.port.nchannels; i++)
-		bcl_kmod_span_close(host, &port->channel[i]);
+		bcl_kmod_span_close(host, &port->channel[i].span);
 }
 
 long bcl_kmod_port_close(struct bcl_kmod_host *host, unsigned long number)
@@ -297,8 +297,8 @@ long bcl_kmod_port_close(struct bcl_kmod_host *host, unsigned long number)
 
 /* The place of the channel that the process names, or NULL. Also makes the
  * number one that the core may have. */
-static struct bcl_kmod_span *channel_of(struct bcl_kmod_seat *seat,
-					struct bcl_control *control)
+static struct bcl_kmod_channel *channel_of(struct bcl_kmod_seat *seat,
+					   struct bcl_control *control)
 {
 	const u32 n = seat ? seat->port->opened.port.nchannels : 0;
 
@@ -313,7 +313,9 @@ long bcl_kmod_post(struct bcl_kmod_host *host, struct bcl_control *control)
 {
 	struct bcl_kmod_seat *seat =
 		bcl_kmod_seat_of(host, control->channel.port);
-	struct bcl_kmod_span *place = channel_of(seat, control), span;
+	struct bcl_kmod_channel *place = channel_of(seat, control);
+	const u64 address = control->channel.offset;
+	struct bcl_kmod_span span;
 	long status;
 	u32 result;
 
@@ -328,13 +330,17 @@ long bcl_kmod_post(struct bcl_kmod_host *host, struct bcl_control *control)
 	control->channel.handle = bcl_kmod_channel_handle(
 		seat - host->seat, control->channel.number);
 	control->channel.offset = 0;
+	control->channel.once = !bcl_kmod_span_lasts(&span);
 	bcl_kmod_enter(host);
 	status = bcl_kmod_command(host, control, &result);
-	if (!status)
+	if (!status) {
 		/* Most often there is nothing in the place. A process that
 		 * lies about blocks may have made the reader of `receives` lose
 		 * its entry. */
-		swap(span, *place);
+		swap(span, place->span);
+		place->address = address;
+		place->length = control->channel.length;
+	}
 	bcl_kmod_span_close(host, &span);
 	bcl_kmod_leave(host);
 	return status;
@@ -344,7 +350,7 @@ long bcl_kmod_unpost(struct bcl_kmod_host *host, struct bcl_control *control)
 {
 	struct bcl_kmod_seat *seat =
 		bcl_kmod_seat_of(host, control->channel.port);
-	struct bcl_kmod_span *place = channel_of(seat, control);
+	struct bcl_kmod_channel *place = channel_of(seat, control);
 	enum bcl_status status;
 	u32 result;
 
@@ -353,7 +359,7 @@ long bcl_kmod_unpost(struct bcl_kmod_host *host, struct bcl_control *control)
 	bcl_kmod_enter(host);
 	status = bcl_kmod_command(host, control, &result);
 	if (!status)
-		bcl_kmod_span_close(host, place);
+		bcl_kmod_span_close(host, &place->span);
 	bcl_kmod_leave(host);
 	if (!status)
 		bcl_kmod_unpin_all(host);
@@ -377,6 +383,17 @@ static const struct bcl_completion *take(struct bcl_kmod_reader *reader)
 	return entry;
 }
 
+static void settle_channels(struct bcl_kmod_host *host,
+			    struct bcl_kmod_port *port)
+{
+	const struct bcl_completion *entry;
+
+	while ((entry = take(&port->receives)))
+		if (entry->kind == BCL_CQ_CHANNEL || entry->kind == BCL_CQ_READ)
+			bcl_kmod_span_close(host,
+					    &port->channel[entry->index].span);
+}
+
 static void settle(struct bcl_kmod_host *host, struct bcl_kmod_port *port)
 {
 	const struct bcl_completion *entry;
@@ -390,9 +407,21 @@ static void settle(struct bcl_kmod_host *host, struct bcl_kmod_port *port)
 		/* Release: pairs with is_busy(). */
 		smp_store_release(&slot->busy, false);
 	}
-	while ((entry = take(&port->receives)))
-		if (entry->kind == BCL_CQ_CHANNEL || entry->kind == BCL_CQ_READ)
-			bcl_kmod_span_close(host, &port->channel[entry->index]);
+	settle_channels(host, port);
+}
+
+int bcl_kmod_repost(void *arg, u16 number, u32 index)
+{
+	struct bcl_kmod_host *host = arg;
+	struct bcl_kmod_port *port = bcl_kmod_seat_of(host, number)->port;
+	struct bcl_kmod_channel *place = &port->channel[index];
+
+	/* The last message may have ended in this turn. See also
+	 * bcl_kmod_post(). */
+	settle_channels(host, port);
+	bcl_kmod_span_close(host, &place->span);
+	return bcl_kmod_span_reopen(host, place->address, place->length,
+				    &place->span);
 }
 
 void bcl_kmod_ports_settle(struct bcl_kmod_host *host)

@@ -55,7 +55,7 @@ static bool find_own(struct bcl_kmod_host *host, u16 port, u32 handle,
 		if (!(handle >> 30) ||
 		    number >= seat->port->opened.port.nchannels)
 			return false;
-		*span = seat->port->channel[number];
+		*span = seat->port->channel[number].span;
 	}
 	return true;
 }
@@ -154,6 +154,15 @@ static bool is_named(struct bcl_kmod_host *host,
 	return found;
 }
 
+static struct bcl_kmod_span span_of(struct bcl_kmod_pin *pin, u64 address,
+				    u64 length)
+{
+	return (struct bcl_kmod_span){ .kind = BCL_KMOD_PINNED,
+				       .pin = pin,
+				       .offset = address - pin->range.start,
+				       .length = length };
+}
+
 long bcl_kmod_span_open(struct bcl_kmod_host *host,
 			const struct bcl_kmod_port *port, u32 handle,
 			u64 offset, u64 length, bool write,
@@ -179,10 +188,30 @@ long bcl_kmod_span_open(struct bcl_kmod_host *host,
 	pin = bcl_kmod_pin(host, offset, length, write);
 	if (IS_ERR(pin))
 		return bcl_kmod_pin_status(pin);
-	span->kind = BCL_KMOD_PINNED;
-	span->pin = pin;
-	span->offset = offset - pin->range.start;
+	*span = span_of(pin, offset, length);
 	return BCL_OK;
+}
+
+bool bcl_kmod_span_reopen(struct bcl_kmod_host *host, u64 offset, u64 length,
+			  struct bcl_kmod_span *span)
+{
+	const u64 first = offset & PAGE_MASK;
+	struct bcl_kmod_pin *pin;
+
+	if (!length)
+		return true;
+	pin = bcl_kmod_cache_take(
+		host, first,
+		(PAGE_ALIGN(offset + length) - first) >> PAGE_SHIFT, true);
+	if (pin)
+		*span = span_of(pin, offset, length);
+	return pin;
+}
+
+bool bcl_kmod_span_lasts(const struct bcl_kmod_span *span)
+{
+	return span->kind == BCL_KMOD_PINNED ? bcl_kmod_cache_keeps(span->pin)
+					     : !span->length;
 }
 
 void bcl_kmod_span_close(struct bcl_kmod_host *host, struct bcl_kmod_span *span)

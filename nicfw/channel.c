@@ -29,6 +29,75 @@ enum nic_outcome bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 	return NIC_OUTCOME_OK;
 }
 
+/* ---- posting by the word: see bcl/card_abi.h ---- */
+
+/* Tell the library whether it may post the channel by the word. */
+static void show_again(struct nic_port *port, uint32_t number, uint32_t again)
+{
+	if (port->at.again)
+		nic_store_before(&port->at.again[number], nic_host32(again));
+}
+
+static uint32_t postings_of(const struct nic_port *port, uint32_t number)
+{
+	return port->at.postings
+		       ? nic_host32(nic_load_after(&port->at.postings[number]))
+		       : 0;
+}
+
+/* Any process may have written to the word: the next posting adds 1. */
+static bool is_posted_by_word(const struct nic_port *port, uint32_t number)
+{
+	return postings_of(port, number) == port->channel[number].posted + 1;
+}
+
+/* Only the host knows whether the memory of the last POST is as before. */
+static bool has_memory(struct bcl_card *card, struct nic_port *port,
+		       uint32_t number)
+{
+	struct bcl_completion entry = { .index = number,
+					.kind = BCL_CQ_REPOST };
+
+	if (!card->hal.repost ||
+	    card->hal.repost(card->host, port->number, number))
+		return true;
+	port->channel[number].lapsed = 1;
+	nic_count(card, reposts);
+	nic_port_event(card, port, BCL_QUEUE_RECEIVES, &entry);
+	return false;
+}
+
+bool bcl_nic_channel_repost(struct bcl_card *card, struct nic_port *port,
+			    uint32_t target)
+{
+	uint32_t number = target & 0xffff;
+	struct nic_channel *channel = &port->channel[number];
+
+	if (!channel->again || channel->generation != target >> 16)
+		return false;
+	channel->again = 0;
+	show_again(port, number, 0);
+	if (channel->armed || !is_posted_by_word(port, number) ||
+	    !has_memory(card, port, number))
+		return false;
+	nic_count(card, posted_again);
+	channel->posted++;
+	channel->again = 1;
+	channel->armed = 1;
+	return true;
+}
+
+void bcl_nic_channel_disarm(struct nic_port *port, uint32_t number)
+{
+	struct nic_channel *channel = &port->channel[number];
+
+	channel->armed = 0;
+	if (channel->again && !channel->lapsed)
+		show_again(port, number, 1);
+}
+
+/* ---- offers ---- */
+
 /*
  * The data that was offered has been read, or the offer is withdrawn. A peer
  * that still asks for it is told that it is gone. The next offer has the next
@@ -70,6 +139,8 @@ void bcl_nic_channel_release(struct bcl_card *card,
 	nic_port_event(card, reply->port, BCL_QUEUE_RECEIVES, &entry);
 }
 
+/* ---- control calls ---- */
+
 static struct nic_port *port_of(const struct bcl_card *card,
 				const struct bcl_control *control)
 {
@@ -100,6 +171,10 @@ enum bcl_status bcl_nic_channel_post(struct bcl_card *card,
 	channel->last = 0;
 	channel->done = 0;
 	channel->reading = (uint8_t)control->channel.reading;
+	channel->again =
+		card->gather && !channel->reading && !control->channel.once;
+	channel->posted = postings_of(port, control->channel.number);
+	show_again(port, control->channel.number, 0);
 	channel->generation = control->channel.generation;
 	channel->handle = control->channel.handle;
 	channel->offset = control->channel.offset;
@@ -123,11 +198,13 @@ enum bcl_status bcl_nic_channel_unpost(struct bcl_card *card,
 	channel = &port->channel[control->channel.number];
 	if (channel->filling || (channel->armed && channel->reads))
 		return BCL_ERR_BUSY;
-	if (!channel->armed)
-		return BCL_ERR_EMPTY;
-	if (channel->reading)
+	if (channel->armed && channel->reading)
 		end_offer(channel);
+	else if (channel->armed)
+		bcl_nic_channel_disarm(port, control->channel.number);
+	else if (is_posted_by_word(port, control->channel.number))
+		channel->posted++;
 	else
-		channel->armed = 0;
+		return BCL_ERR_EMPTY;
 	return BCL_OK;
 }

@@ -11,10 +11,15 @@ struct nic_channel {
 	uint32_t handle;
 	uint16_t card_port;
 	uint16_t generation;
-	uint16_t reads; /* replies in progress that read the channel */
+	uint16_t reads;	 /* replies in progress that read the channel */
+	uint32_t posted; /* of postings[], as far as the card has taken it */
 	uint8_t armed, reading, filling;
-	uint8_t last; /* the last read was taken; there are no further ones */
-	uint8_t done; /* the last read was answered */
+	/* The library may post the channel by the word next: since the last
+	 * POST no message was refused. */
+	uint8_t again;
+	uint8_t lapsed; /* wrote BCL_CQ_REPOST since the last message */
+	uint8_t last;	/* the last read was taken; there are no further ones */
+	uint8_t done;	/* the last read was answered */
 };
 
 /* The outcome of a search for memory of ours, or of a request of a peer. */
@@ -38,6 +43,15 @@ enum bcl_status bcl_nic_channel_unpost(struct bcl_card *card,
 enum nic_outcome bcl_nic_channel_find(struct nic_port *port, uint32_t target,
 				      bool reading,
 				      struct nic_channel **channel);
+/*
+ * A message was refused at the channel `target`. True if the library has posted
+ * the channel by the word: then it is posted. Otherwise the next posting is a
+ * POST.
+ */
+bool bcl_nic_channel_repost(struct bcl_card *card, struct nic_port *port,
+			    uint32_t target);
+/* The channel has its message, or is taken back. */
+void bcl_nic_channel_disarm(struct nic_port *port, uint32_t number);
 /* A reply was delivered. If it is the last read of an offer, the offer ends
  * when no other reply reads it any more. */
 void bcl_nic_channel_read(const struct nic_message *reply);

@@ -43,8 +43,9 @@ void bcl_nic_deliver_channel(struct bcl_card *card,
 	};
 
 	bcl_assert(channel->filling);
-	channel->armed = 0;
 	channel->filling = 0;
+	channel->lapsed = 0;
+	bcl_nic_channel_disarm(inbound->port, inbound->slot);
 	nic_deliver_tell(card, inbound->port, inbound->conn->node, &entry);
 }
 

@@ -94,6 +94,9 @@ static enum nic_outcome open_channel(struct bcl_card *card,
 	enum nic_outcome outcome = bcl_nic_channel_find(
 		inbound->port, inbound->target, false, &channel);
 
+	if (outcome == NIC_OUTCOME_REFUSED &&
+	    bcl_nic_channel_repost(card, inbound->port, inbound->target))
+		outcome = NIC_OUTCOME_OK;
 	if (outcome == NIC_OUTCOME_NOPORT)
 		nic_count(card, failed_port);
 	if (outcome == NIC_OUTCOME_REFUSED) {

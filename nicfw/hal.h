@@ -149,11 +149,12 @@ enum bcl_hal_feature {
  * inside its inputs (bcl_card_*), so on the thread that made the input, with
  * the lock that serialises the inputs.
  *
- * Mandatory: all but area and store, needed only with BCL_HAL_GATHER, and
- * event, needed only without. None of the functions blocks or calls the card.
- * None keeps a pointer after the return, except dma() that returns PENDING:
- * `card` then belongs to the host until bcl_card_dma_done(). transmit(), wake()
- * and node() may enter the kernel. Others only compute, and access memory.
+ * Mandatory: all but area and store, needed only with BCL_HAL_GATHER, event,
+ * needed only without, and repost. None of the functions blocks or calls the
+ * card. None keeps a pointer after the return, except dma() that returns
+ * PENDING: `card` then belongs to the host until bcl_card_dma_done().
+ * transmit(), wake() and node() may enter the kernel. Others only compute, and
+ * access memory.
  */
 struct bcl_hal {
 	uint32_t size;	   /* sizeof(struct bcl_hal) of the host */
@@ -206,6 +207,14 @@ struct bcl_hal {
 	/* True if dma() would permit a peer to access ref. Moves nothing. */
 	int (*allowed)(void *host, enum bcl_dma_direction direction,
 		       uint16_t port, const struct bcl_memref *ref);
+
+	/*
+	 * The library has posted a channel by the word. True if the memory of
+	 * the channel's last POST is what a POST of the same would get now;
+	 * then the card may access the memory as after a POST. NULL: it always
+	 * is. Only with BCL_HAL_GATHER.
+	 */
+	int (*repost)(void *host, uint16_t port, uint32_t channel);
 
 	/*
 	 * An atomic operation with respect to the host's processors;

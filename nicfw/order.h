@@ -54,6 +54,20 @@ static inline void nic_store_last(uint32_t *word, uint32_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
+
+/*
+ * Sequentially consistent: the word that the card stores, and the word of the
+ * owner that the card loads then (bcl/card_abi.h, again[] and postings[]).
+ */
+static inline uint32_t nic_load_after(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+static inline void nic_store_before(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
 #else /* a card with a processor of its own: the host moves shared data */
 static inline uint32_t nic_load_first(const uint32_t *word)
 {
@@ -61,6 +75,16 @@ static inline uint32_t nic_load_first(const uint32_t *word)
 }
 
 static inline void nic_store_last(uint32_t *word, uint32_t value)
+{
+	*word = value;
+}
+
+static inline uint32_t nic_load_after(const uint32_t *word)
+{
+	return *word;
+}
+
+static inline void nic_store_before(uint32_t *word, uint32_t value)
 {
 	*word = value;
 }

@@ -50,24 +50,25 @@ static bool power_of_two(uint32_t n)
 static bool find_areas(struct bcl_card *card, const struct bcl_control *control,
 		       struct nic_areas *at)
 {
-	const uint64_t requests = control->port.nrequests;
-	const uint64_t receives = control->port.nreceives;
 	void *(*area)(void *, uint32_t, uint64_t) = card->hal.area;
 	void *host = card->host;
 
 	at->requests = area(host, control->port.requests,
-			    requests * (BCL_REQUEST_SIZE + 4));
-	at->sends =
-		area(host, control->port.sends, requests * BCL_COMPLETION_SIZE);
+			    bcl_area_size(control, BCL_AREA_REQUESTS));
+	at->sends = area(host, control->port.sends,
+			 bcl_area_size(control, BCL_AREA_SENDS));
 	at->receives = area(host, control->port.receives,
-			    receives * BCL_COMPLETION_SIZE);
-	at->blocks = area(
-		host, control->port.blocks,
-		bcl_blocks_size(control->port.nblocks, control->port.nlongs));
+			    bcl_area_size(control, BCL_AREA_RECEIVES));
+	at->blocks = area(host, control->port.blocks,
+			  bcl_area_size(control, BCL_AREA_BLOCKS));
 	at->indices = area(host, control->port.indices,
-			   sizeof(struct bcl_port_indices));
-	return at->requests && at->sends && at->receives && at->blocks &&
-	       at->indices;
+			   bcl_area_size(control, BCL_AREA_INDICES));
+	if (!at->requests || !at->sends || !at->receives || !at->blocks ||
+	    !at->indices)
+		return false;
+	at->again = bcl_again(at->receives, control->port.nreceives);
+	at->postings = bcl_postings(at->indices);
+	return true;
 }
 
 static bool is_well_formed(const struct bcl_card *card,

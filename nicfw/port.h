@@ -22,6 +22,8 @@ struct nic_areas {
 	struct bcl_completion *sends, *receives;
 	uint8_t *blocks;
 	const struct bcl_port_indices *indices;
+	uint32_t *again;
+	const uint32_t *postings;
 };
 
 /* Blocks of one size. They are taken and given back in ring order. */

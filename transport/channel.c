@@ -59,7 +59,7 @@ enum bcl_status bcl_post(struct bcl_port *port, unsigned number, void *buffer,
 		return BCL_ERR_BUSY;
 	status = bcl_event_reserve(port);
 	if (!status && port->card)
-		status = bcl_host_post(port, number, buffer, length, cookie);
+		status = bcl_host_post(port, number, buffer, length);
 	if (status)
 		return status;
 	channel->state = BCL_CHANNEL_POSTED;

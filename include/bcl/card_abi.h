@@ -23,7 +23,9 @@
  *                                        order; requests_made counts the
  *                                        numbers written
  *   sends      struct bcl_completion[]   written by the card: send events
- *   receives   struct bcl_completion[]   written by the card: receive events
+ *   receives   struct bcl_completion[]   written by the card: receive events,
+ *              uint32_t again[nchannels] and which channels the library may
+ *                                        post by the word
  *   blocks     bytes[]                   the system rings, written by the card:
  *                                        the blocks of one ring, for messages
  * of up to BCL_BLOCK_SIZE bytes; then, for each of these blocks, a place of
@@ -31,12 +33,34 @@
  *                                        message; then the long blocks, which
  *                                        are the other ring
  *   indices    struct bcl_port_indices   written by the library
+ *              uint32_t postings[nchannels]
  *
  * An entry of a completion queue is valid when its `lap` equals the reader's.
  * The writer stores `lap` last (release), and the reader loads it first
  * (acquire). The reader clears nothing. Queues cannot overflow: `sends` has an
  * entry for every request, `receives` an entry for every block, long or not,
- * and every posted channel.
+ * and every posted channel, and one more for every channel that is posted by
+ * the word.
+ *
+ * A channel that was filled, or taken back, may be posted again without a call,
+ * by the word postings[channel], for the same memory and generation as the last
+ * POST. again[channel] says whether:
+ *
+ *   library   looks at again[channel]: 0, it calls POST. 1: adds 1 to
+ *             postings[channel] and looks again: 0, a message may have been
+ *             refused just before. So it calls UNPOST, to which the channel is
+ *             posted, and if that is OK it calls POST, which tells the sender
+ *   card      has a message for a channel that is not armed, and may be posted
+ *             by the word: sets again[channel] to 0 and looks at
+ *             postings[channel]. One more than before: the channel is armed as
+ *             by POST, and the message is taken. Otherwise the message is
+ *             refused
+ *
+ * Of two who store one word and then load the other's, one at least sees the
+ * other's store (all four accesses are sequentially consistent). If the memory
+ * is no longer what POST would get, the message is refused, and BCL_CQ_REPOST
+ * asks the library for a POST of what it has posted. A card without
+ * BCL_HAL_GATHER (nicfw/hal.h) does not look at postings[].
  */
 #ifndef BCL_CARD_ABI_H
 #define BCL_CARD_ABI_H
@@ -44,7 +68,7 @@
 #include <bcl/wire.h>
 
 enum {
-	BCL_CARD_ABI = 8,
+	BCL_CARD_ABI = 9,
 	BCL_REQUEST_SIZE = 256,
 	BCL_REQUEST_INLINE = 160,
 	BCL_REQUEST_REFS = 3,
@@ -148,6 +172,9 @@ enum bcl_completion_kind {
 			     * credit of block `index`, without data */
 	BCL_CQ_READ = 5,    /* channel `index`, posted for reading, was read:
 			     * its last GET_REPLY has been delivered */
+	BCL_CQ_REPOST = 6,  /* channel `index`, posted by the word, could not
+			     * be armed: the library calls POST, unless it has
+			     * taken the channel back */
 };
 
 /* An entry of `sends` and `receives`, 64 bytes. */
@@ -201,8 +228,9 @@ enum bcl_control_op {
 	BCL_CTL_ISOLATE = 5,	/* .node: as if dead until CTL_REJOIN */
 	BCL_CTL_REJOIN = 6,	/* .node */
 	BCL_CTL_POST = 7,	/* .channel: arm it for one message */
-	BCL_CTL_UNPOST = 8,	/* .channel: BUSY while data is arriving or
-				 * being read; EMPTY: not posted */
+	BCL_CTL_UNPOST = 8,	/* .channel, posted by POST or by the word: BUSY
+				 * while data is arriving or being read; EMPTY:
+				 * not posted */
 	BCL_CTL_RAIL = 9,	/* .rail: a rail came up, went down, changed */
 };
 
@@ -248,6 +276,8 @@ struct bcl_control {
 					     * channel; 0: any */
 			uint32_t card_port; /* port of that card that may
 					     * read */
+			uint32_t once;	    /* 1: only POST can arm the channel
+					     * again. Set by the host */
 		} channel;
 		struct {
 			uint32_t number; /* 0..BCL_RAILS_MAX-1 */
@@ -280,6 +310,7 @@ static inline uint64_t bcl_area_size(const struct bcl_control *open,
 				     enum bcl_area area)
 {
 	const uint64_t requests = open->port.nrequests;
+	const uint64_t channels = open->port.nchannels;
 
 	switch (area) {
 	case BCL_AREA_REQUESTS:
@@ -289,11 +320,13 @@ static inline uint64_t bcl_area_size(const struct bcl_control *open,
 		return requests * sizeof(struct bcl_completion);
 	case BCL_AREA_RECEIVES:
 		return (uint64_t)open->port.nreceives *
-		       sizeof(struct bcl_completion);
+			       sizeof(struct bcl_completion) +
+		       channels * sizeof(uint32_t);
 	case BCL_AREA_BLOCKS:
 		return bcl_blocks_size(open->port.nblocks, open->port.nlongs);
 	case BCL_AREA_INDICES:
-		return sizeof(struct bcl_port_indices);
+		return sizeof(struct bcl_port_indices) +
+		       channels * sizeof(uint32_t);
 	case BCL_AREA_BOUNCE:
 		return requests * BCL_BLOCK_SIZE;
 	default:
@@ -306,6 +339,19 @@ static inline uint32_t *bcl_submits(const struct bcl_request *requests,
 				    uint32_t n)
 {
 	return (uint32_t *)(uintptr_t)(requests + n);
+}
+
+/* Returns again[], in the area of n entries. */
+static inline uint32_t *bcl_again(const struct bcl_completion *receives,
+				  uint32_t n)
+{
+	return (uint32_t *)(uintptr_t)(receives + n);
+}
+
+/* Returns postings[]. */
+static inline uint32_t *bcl_postings(const struct bcl_port_indices *indices)
+{
+	return (uint32_t *)(uintptr_t)(indices + 1);
 }
 
 /* States of a node; the transitions are in nicfw/node.c. */
@@ -369,7 +415,9 @@ enum bcl_node_state {
 	X(answers_spared, "RESET and REFUSE not sent: too many at once")   \
 	X(dropped_state, "frames dropped: not expected in this state")     \
 	X(cancelled, "messages in arrival given up by their sender")       \
-	X(rerouted, "frames of a dead rail sent again by others")
+	X(rerouted, "frames of a dead rail sent again by others")          \
+	X(posted_again, "channels armed again by the word of their port")  \
+	X(reposts, "channels whose memory had changed before that")
 
 enum bcl_card_counter {
 #define BCL_X(name, text) BCL_CARD_##name,

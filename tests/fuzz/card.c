@@ -14,7 +14,8 @@ enum operation {
 	FREED,	 /* card, 4 bytes for blocks_freed */
 	SEND,	 /* card: an honest message */
 	TAKE,	 /* card: read all events */
-	POST,	 /* card, channel, generation, reading */
+	POST,	 /* card, channel, generation, 1: reading, 2: by the word,
+		  * 4: the host forgets the memory of channels */
 	UNPOST,	 /* card, channel */
 	CONNECT, /* card */
 	PART,	 /* card, 4 - 6: DISCONNECT, ISOLATE, REJOIN */
@@ -88,7 +89,9 @@ static void take(struct world_port *port)
 
 static void control(struct world *world, unsigned card, enum operation what)
 {
+	struct world_card *at = &world->card[card];
 	struct bcl_control control = { 0 };
+	uint8_t how;
 
 	switch (what) {
 	case POST:
@@ -97,9 +100,15 @@ static void control(struct world *world, unsigned card, enum operation what)
 		control.channel.port = 1;
 		control.channel.number = byte() % 4;
 		control.channel.generation = byte();
-		control.channel.reading = byte() & 1;
+		how = byte();
+		control.channel.reading = how & 1;
 		control.channel.handle = 4;
 		control.channel.length = 5000;
+		at->forgets = how & 4;
+		if (how & 2) {
+			at->port[0].postings[control.channel.number]++;
+			return;
+		}
 		break;
 	case PART:
 		control.op = BCL_CTL_DISCONNECT + byte() % 3;

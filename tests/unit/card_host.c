@@ -86,6 +86,23 @@ static int allowed(void *host, enum bcl_dma_direction direction, uint16_t port,
 	return resolve(host, port, right(direction), ref) != NULL;
 }
 
+static struct world_port *find_port(struct world_card *card, uint16_t number)
+{
+	for (unsigned i = 0; i < WORLD_PORTS; i++)
+		if (card->port[i].open && card->port[i].number == number)
+			return &card->port[i];
+	return NULL;
+}
+
+static int repost(void *host, uint16_t number, uint32_t channel)
+{
+	struct world_card *card = host;
+
+	assert(find_port(card, number) && channel < WORLD_CHANNELS);
+	assert(!card->world->config.pending);
+	return !card->forgets;
+}
+
 static enum bcl_dma_result atomic(void *host, enum bcl_atomic_op op,
 				  uint16_t port, const struct bcl_memref *ref,
 				  const uint64_t operand[2], uint64_t *old)
@@ -105,14 +122,6 @@ static enum bcl_dma_result atomic(void *host, enum bcl_atomic_op op,
 	value = nic_host64(value);
 	memcpy(at, &value, 8);
 	return BCL_DMA_DONE;
-}
-
-static struct world_port *find_port(struct world_card *card, uint16_t number)
-{
-	for (unsigned i = 0; i < WORLD_PORTS; i++)
-		if (card->port[i].open && card->port[i].number == number)
-			return &card->port[i];
-	return NULL;
 }
 
 static void event(void *host, uint16_t number, enum bcl_queue queue,
@@ -339,8 +348,9 @@ static unsigned transmit(void *host, unsigned rail, uint32_t node,
 	out->from = card->index;
 	out->to = target_of(card, node);
 	out->rail = rail;
-	out->address = node == BCL_NODE_NONE ? world->source_address
-					    : card->known[out->to % WORLD_CARDS];
+	out->address = node == BCL_NODE_NONE
+			       ? world->source_address
+			       : card->known[out->to % WORLD_CARDS];
 	if (world_chance(world, world->config.busy)) {
 		taken = world_random(world, run->frames);
 		world_event_push(
@@ -398,6 +408,7 @@ const struct bcl_hal world_hal = {
 	.area = area,
 	.store = store,
 	.allowed = allowed,
+	.repost = repost,
 	.atomic = atomic,
 	.event = event,
 	.wake = wake,

@@ -72,14 +72,22 @@ struct world_port *world_port_open(struct world *world, unsigned card,
 	port->nlongs = world->config.pending ? 0 : world->config.longs;
 	port->nreceives = 2 * (port->nblocks > WORLD_CHANNELS ? port->nblocks
 							      : WORLD_CHANNELS);
-	while (port->nreceives < port->nblocks + port->nlongs + WORLD_CHANNELS)
+	while (port->nreceives <
+	       port->nblocks + port->nlongs + 2 * WORLD_CHANNELS)
 		port->nreceives *= 2;
+	control.port.nrequests = WORLD_REQUESTS;
+	control.port.nreceives = port->nreceives;
+	control.port.nblocks = port->nblocks;
+	control.port.nlongs = port->nlongs;
+	control.port.nchannels = WORLD_CHANNELS;
 	port->requests = calloc(WORLD_REQUESTS, BCL_REQUEST_SIZE + 4);
 	port->submits = (uint32_t *)(port->requests + WORLD_REQUESTS);
 	port->sends = calloc(WORLD_REQUESTS, BCL_COMPLETION_SIZE);
-	port->receives = calloc(port->nreceives, BCL_COMPLETION_SIZE);
+	port->receives = calloc(1, bcl_area_size(&control, BCL_AREA_RECEIVES));
+	port->again = bcl_again(port->receives, port->nreceives);
 	port->blocks = calloc(1, bcl_blocks_size(port->nblocks, port->nlongs));
-	port->indices = calloc(1, sizeof(*port->indices));
+	port->indices = calloc(1, bcl_area_size(&control, BCL_AREA_INDICES));
+	port->postings = bcl_postings(port->indices);
 	port->freed = calloc(port->nblocks + port->nlongs, 1);
 	for (uint32_t i = 0; i < WORLD_REQUESTS; i++)
 		port->free[port->nfree++] = i;
@@ -90,19 +98,15 @@ struct world_port *world_port_open(struct world *world, unsigned card,
 	control.port.sends =
 		world_memory(world, card, 0, port->sends,
 			     WORLD_REQUESTS * BCL_COMPLETION_SIZE, 0);
-	control.port.receives = world_memory(
-		world, card, 0, port->receives,
-		(uint64_t)port->nreceives * BCL_COMPLETION_SIZE, 0);
+	control.port.receives =
+		world_memory(world, card, 0, port->receives,
+			     bcl_area_size(&control, BCL_AREA_RECEIVES), 0);
 	control.port.blocks =
 		world_memory(world, card, 0, port->blocks,
 			     bcl_blocks_size(port->nblocks, port->nlongs), 0);
-	control.port.indices = world_memory(world, card, 0, port->indices,
-					    sizeof(*port->indices), 0);
-	control.port.nrequests = WORLD_REQUESTS;
-	control.port.nreceives = port->nreceives;
-	control.port.nblocks = port->nblocks;
-	control.port.nlongs = port->nlongs;
-	control.port.nchannels = WORLD_CHANNELS;
+	control.port.indices =
+		world_memory(world, card, 0, port->indices,
+			     bcl_area_size(&control, BCL_AREA_INDICES), 0);
 	if (world_control(world, card, &control, NULL) != BCL_OK)
 		abort();
 	return port;

@@ -65,6 +65,7 @@ struct world_port {
 	struct bcl_completion *sends, *receives;
 	uint8_t *blocks;
 	struct bcl_port_indices *indices;
+	uint32_t *again, *postings;
 	uint32_t made, sends_read, receives_read;
 	uint32_t nblocks, nlongs, nreceives;
 	uint32_t free[WORLD_REQUESTS];
@@ -105,6 +106,7 @@ struct world_card {
 	unsigned known[WORLD_CARDS]; /* addresses of cards, by learn() */
 	unsigned misled; /* learn() of a node by a different card's frame */
 	unsigned burst_most, transmits;
+	bool forgets; /* the memory of channels, at each bcl_hal.repost */
 	uint64_t frames, stores, written; /* written: bytes, by dma */
 	struct bcl_card_config config;
 };

@@ -102,7 +102,7 @@ unit_tests += %D%/test_card %D%/test_card_blind %D%/test_card_burst \
 	%D%/test_card_conn %D%/test_card_end %D%/test_card_evict \
 	%D%/test_card_hostile \
 	%D%/test_card_liar %D%/test_card_long %D%/test_card_loss \
-	%D%/test_card_memory \
+	%D%/test_card_channel %D%/test_card_memory \
 	%D%/test_card_order \
 	%D%/test_card_rails %D%/test_card_share %D%/test_card_stripe \
 	%D%/test_proof %D%/test_wire
@@ -118,16 +118,23 @@ unit_tests += %D%/test_card %D%/test_card_blind %D%/test_card_burst \
 %C%_test_card_conn_SOURCES = %D%/test_card_conn.c $(card_world)
 %C%_test_card_evict_SOURCES = %D%/test_card_evict.c $(card_world)
 %C%_test_card_end_SOURCES = %D%/test_card_end.c $(card_world)
-%C%_test_card_memory_SOURCES = %D%/test_card_memory.c $(card_world)
+%C%_test_card_channel_SOURCES = %D%/test_card_channel.c %D%/card_pair.h \
+	$(card_world)
+%C%_test_card_memory_SOURCES = %D%/test_card_memory.c %D%/card_pair.h \
+	$(card_world)
 %C%_test_card_rails_SOURCES = %D%/test_card_rails.c $(card_world)
 %C%_test_card_stripe_SOURCES = %D%/test_card_stripe.c $(card_world)
 
 # Card and world once more, for hosts of the other byte order.
-unit_tests += %D%/test_card_foreign
+unit_tests += %D%/test_card_foreign %D%/test_card_foreign_channel
 %C%_test_card_foreign_SOURCES = %D%/test_card_memory.c $(card_world) \
 	$(libnicfw_la_SOURCES)
 %C%_test_card_foreign_CPPFLAGS = $(AM_CPPFLAGS) -DBCL_HOST_FOREIGN
 %C%_test_card_foreign_LDADD = $(CHECK_LIBS)
+%C%_test_card_foreign_channel_SOURCES = %D%/test_card_channel.c \
+	$(card_world) $(libnicfw_la_SOURCES)
+%C%_test_card_foreign_channel_CPPFLAGS = $(AM_CPPFLAGS) -DBCL_HOST_FOREIGN
+%C%_test_card_foreign_channel_LDADD = $(CHECK_LIBS)
 
 link_rail = %D%/link_rail.c %D%/link_rail.h
 card_sides = %D%/card_sides.c %D%/card_sides.h $(link_rail)

@@ -51,12 +51,14 @@ static struct device {
 	bool limited;		/* no memory may be locked */
 	enum bcl_status room;	/* of MEMORY */
 	int no_room;		/* errno of MEMORY */
+	enum bcl_status obeys;	/* of CONTROL */
 	/* arguments of the library's calls: */
 	struct bcl_device_open opened;
 	struct bcl_device_port port;
 	struct bcl_device_connect connect;
 	struct bcl_device_memory memory;
 	struct bcl_control control;
+	unsigned controls;
 	unsigned long rung, closed, removed;
 	unsigned barriers;
 	/* results of the library's calls: */
@@ -153,7 +155,8 @@ static int answer(unsigned long call, unsigned long number)
 		return BCL_OK;
 	case BCL_DEVICE_CONTROL:
 		device.control = *(struct bcl_control *)argument;
-		return BCL_ERR_EMPTY;
+		device.controls++;
+		return device.obeys;
 	case BCL_DEVICE_CONNECT:
 		device.connect = *(struct bcl_device_connect *)argument;
 		((struct bcl_device_connect *)argument)->index = 5;
@@ -430,6 +433,7 @@ START_TEST(a_port)
 	queues->doorbell(queues->host, queues->seat);
 	ck_assert_uint_eq(device.rung, SEAT);
 	post.channel.cookie = 11;
+	device.obeys = BCL_ERR_EMPTY;
 	ck_assert_int_eq(
 		queues->host->ops->control(queues->host, queues->seat, &post),
 		BCL_ERR_EMPTY);
@@ -439,6 +443,138 @@ START_TEST(a_port)
 	ck_assert_uint_eq(device.barriers, 1);
 	bcl_port_close(port);
 	ck_assert_uint_eq(device.closed, SEAT);
+	bcl_close(context);
+}
+END_TEST
+
+/* ---- channels ---- */
+
+static uint8_t buffer[100], other[100];
+static uint32_t written; /* entries of `receives` */
+
+/* Writes to the part that the process can only read. */
+static void write_shown(const struct bcl_port *port, const void *to,
+			const void *from, size_t size)
+{
+	ptrdiff_t at = (const uint8_t *)to -
+		       (const uint8_t *)port->card->sends.entries;
+
+	need(pwrite(device.fd, from, size,
+		    (off_t)bcl_device_map(SEAT, BCL_DEVICE_SHOWN) + at) ==
+	     (ssize_t)size);
+}
+
+static void complete(const struct bcl_port *port, uint8_t kind, uint32_t again)
+{
+	const struct bcl_completion entry = {
+		.kind = kind, .index = 1, .card = 0xabc, .node = 5, .lap = 1
+	};
+
+	device.node =
+		(struct bcl_device_node){ .state = BCL_NODE_UP, .card = 0xabc };
+	write_shown(port, (const void *)&port->card->again[1], &again,
+		    sizeof(again));
+	write_shown(port, &port->card->receives.entries[written++], &entry,
+		    sizeof(entry));
+}
+
+/* A message has filled the channel, which may be posted by the word. */
+static void expect_filled(struct bcl_port *port, uint64_t cookie)
+{
+	struct bcl_event event = { .kind = BCL_EVENT_PEER };
+
+	complete(port, BCL_CQ_CHANNEL, 1);
+	while (event.kind == BCL_EVENT_PEER) /* its peer is new */
+		if (bcl_poll(port, &event))
+			need(event.kind == BCL_EVENT_PEER);
+	need_equal(event.kind, BCL_EVENT_CHANNEL);
+	need_equal(event.cookie, cookie);
+	need_equal(event.immediate, 0);
+}
+
+static void post_again(struct bcl_port *port, uint64_t cookie,
+		       unsigned controls)
+{
+	device.controls = 0;
+	need_equal(bcl_post(port, 1, buffer, sizeof(buffer), cookie), BCL_OK);
+	need_equal(device.controls, controls);
+	need_equal(bcl_post(port, 1, buffer, sizeof(buffer), 0), BCL_ERR_BUSY);
+}
+
+static struct bcl_port *open_filled(void)
+{
+	struct bcl_port *port;
+
+	open_on_device();
+	ck_assert_int_eq(bcl_port_open(context, NULL, &port), BCL_OK);
+	post_again(port, 1, 1);
+	expect_filled(port, 1);
+	return port;
+}
+
+START_TEST(a_channel_is_posted_again)
+{
+	struct bcl_port *port = open_filled();
+
+	post_again(port, 2, 0);
+	ck_assert_uint_eq(port->card->postings[1], 1);
+	expect_filled(port, 2);
+	/* other memory, and the first of it again */
+	ck_assert_int_eq(bcl_post(port, 1, other, sizeof(other), 3), BCL_OK);
+	ck_assert_uint_eq(device.controls, 1);
+	expect_filled(port, 3);
+	ck_assert_int_eq(bcl_post(port, 1, other, 1, 3), BCL_OK);
+	ck_assert_uint_eq(device.controls, 2);
+	expect_filled(port, 3);
+	post_again(port, 4, 1);
+	expect_filled(port, 4);
+	/* taken back by a call */
+	post_again(port, 5, 0);
+	ck_assert_int_eq(bcl_unpost(port, 1), BCL_OK);
+	ck_assert_uint_eq(device.control.op, BCL_CTL_UNPOST);
+	post_again(port, 6, 0);
+	ck_assert_uint_eq(port->card->postings[1], 3);
+	expect_filled(port, 6);
+	bcl_port_close(port);
+	bcl_close(context);
+}
+END_TEST
+
+/* The card asks for a call in place of the word. */
+START_TEST(a_channel_is_posted_anew)
+{
+	struct bcl_port *port = open_filled();
+	struct bcl_event event;
+
+	post_again(port, 2, 0);
+	complete(port, BCL_CQ_REPOST, 0);
+	ck_assert_int_eq(bcl_poll(port, &event), BCL_ERR_EMPTY);
+	ck_assert_uint_eq(device.controls, 1);
+	ck_assert_uint_eq(device.control.op, BCL_CTL_POST);
+	ck_assert(device.control.channel.offset == (uintptr_t)buffer);
+	ck_assert_uint_eq(device.control.channel.length, sizeof(buffer));
+	expect_filled(port, 2);
+	/* The user hears where the call fails. */
+	post_again(port, 3, 0);
+	complete(port, BCL_CQ_REPOST, 0);
+	device.obeys = BCL_ERR_NOMEM;
+	ck_assert_int_eq(bcl_poll(port, &event), BCL_OK);
+	ck_assert_int_eq(event.kind, BCL_EVENT_CHANNEL);
+	ck_assert_int_eq(event.status, BCL_ERR_NOMEM);
+	ck_assert_uint_eq(event.cookie, 3);
+	ck_assert_uint_eq(event.length, 0);
+	device.obeys = BCL_OK;
+	post_again(port, 4, 1);
+	expect_filled(port, 4);
+	/* The channel was taken back before, and posted by a call. */
+	post_again(port, 5, 0);
+	complete(port, BCL_CQ_REPOST, 0);
+	ck_assert_int_eq(bcl_unpost(port, 1), BCL_OK);
+	post_again(port, 6, 1);
+	ck_assert_int_eq(bcl_poll(port, &event), BCL_ERR_EMPTY);
+	ck_assert_uint_eq(device.controls, 1);
+	expect_filled(port, 6);
+	bcl_port_close(port);
 	bcl_close(context);
 }
 END_TEST
@@ -608,6 +744,7 @@ START_TEST(areas_of_parts)
 		.op = BCL_CTL_PORT_OPEN,
 		.port = { .nrequests = _i ? 256 : 16,
 			  .nreceives = _i ? 512 : 32,
+			  .nchannels = _i ? 70 : 3,
 			  .nblocks = blocks[_i][0],
 			  .nlongs = blocks[_i][1] },
 	};
@@ -650,6 +787,8 @@ int main(void)
 	tcase = tcase_create("calls");
 	tcase_add_test(tcase, a_context);
 	tcase_add_test(tcase, a_port);
+	tcase_add_test(tcase, a_channel_is_posted_again);
+	tcase_add_test(tcase, a_channel_is_posted_anew);
 	tcase_add_test(tcase, memory);
 	tcase_add_test(tcase, a_forked_child_has_no_card);
 	tcase_add_test(tcase, a_refused_end_is_left_out);

@@ -232,6 +232,155 @@ START_TEST(channels_wait_until_posted)
 }
 END_TEST
 
+/* ---- posting again ---- */
+
+static struct bcl_host_ops counting;
+static unsigned posts, unposts; /* calls */
+
+static enum bcl_status count_control(struct bcl_host *host,
+				     struct bcl_host_seat *seat,
+				     const struct bcl_control *control)
+{
+	posts += control->op == BCL_CTL_POST;
+	unposts += control->op == BCL_CTL_UNPOST;
+	return bcl_host_inproc.control(host, seat, control);
+}
+
+static void count_calls(struct side *side)
+{
+	counting = bcl_host_inproc;
+	counting.control = count_control;
+	side->context->card->ops = &counting;
+	posts = unposts = 0;
+}
+
+enum {
+	ROUNDS = 20,
+};
+
+static void post_region(struct side *side, size_t room, unsigned i,
+			unsigned calls)
+{
+	posts = 0;
+	ck_assert_int_eq(bcl_post(side->port, 1, region, room, i), BCL_OK);
+	ck_assert_uint_eq(posts, calls);
+}
+
+static void take_region(struct side *side, unsigned i)
+{
+	struct bcl_event event;
+
+	side_say(side, 7, NULL, 0);
+	side_expect(side, BCL_EVENT_CHANNEL, &event);
+	ck_assert_int_eq(event.status, BCL_OK);
+	ck_assert_uint_eq(event.cookie, i);
+	ck_assert_ptr_eq(event.peer, side->peer);
+	side_check(region, event.length, 3);
+}
+
+/* A message of the port to itself has the channel before the card has it. */
+static void fill_own_channel(struct side *side)
+{
+	struct bcl_peer *self;
+	struct bcl_event event;
+
+	ck_assert_int_eq(
+		bcl_peer_open(side->port, side->address, side->length, &self),
+		BCL_OK);
+	post_region(side, BIG, 77, 0);
+	ck_assert_int_eq(bcl_send_channel(self, 1, local, 500, 78), BCL_OK);
+	side_expect(side, BCL_EVENT_CHANNEL, &event);
+	ck_assert_uint_eq(event.cookie, 77);
+	side_expect(side, BCL_EVENT_SENT, &event);
+	ck_assert_uint_eq(event.cookie, 78);
+	ck_assert_uint_eq(unposts, 1);
+}
+
+static void send_when_posted(struct side *side)
+{
+	unsigned i;
+
+	side_fill(local, BIG, 3);
+	for (i = 0; i < ROUNDS + 4; i++) {
+		side_hear(side, 7, NULL, 0);
+		ck_assert_int_eq(
+			bcl_send_channel(side->peer, 1, local, BIG / 2 - i, i),
+			BCL_OK);
+		side_expect_ok(side, BCL_EVENT_SENT, i);
+	}
+}
+
+/* Only the first posting of a buffer needs a call. */
+static void post_again(struct side *side)
+{
+	unsigned i;
+
+	if (!side->number) {
+		send_when_posted(side);
+		return;
+	}
+	count_calls(side);
+	for (i = 0; i < ROUNDS; i++) {
+		post_region(side, BIG, i, i == 0);
+		take_region(side, i);
+	}
+	ck_assert_uint_eq(side_counter(side, "card.posted_again"), ROUNDS - 1);
+	post_region(side, BIG - 1, i, 1); /* another buffer */
+	take_region(side, i);
+	post_region(side, BIG, i, 1);
+	take_region(side, i);
+	post_region(side, BIG, i, 0);
+	ck_assert_int_eq(bcl_unpost(side->port, 1), BCL_OK);
+	post_region(side, BIG, i, 0);
+	take_region(side, i);
+	unposts = 0;
+	fill_own_channel(side);
+	post_region(side, BIG, i, 0);
+	take_region(side, i);
+	ck_assert_uint_eq(side_counter(side, "card.refused_channel"), 0);
+}
+
+START_TEST(channels_are_posted_again_without_a_call)
+{
+	sides_play(post_again);
+}
+END_TEST
+
+/* The sender comes first, so a call must tell that the channel is posted. */
+static void post_too_late(struct side *side)
+{
+	const struct bcl_env *env = sim_world_env(sides_world);
+	struct bcl_event event;
+	uint64_t start;
+	unsigned i;
+
+	side_fill(local, 1000, 3);
+	for (i = 0; i < ROUNDS; i++) {
+		if (!side->number) {
+			ck_assert_int_eq(
+				bcl_send_channel(side->peer, 1, local, 1000, i),
+				BCL_OK);
+			side_expect_ok(side, BCL_EVENT_SENT, i);
+			continue;
+		}
+		while (side_counter(side, "card.refused_channel") <= i) {
+			ck_assert_int_ne(bcl_poll(side->port, &event), BCL_OK);
+			side_let_others();
+		}
+		start = env->now(env->world);
+		ck_assert_int_eq(bcl_post(side->port, 1, region, BIG, i),
+				 BCL_OK);
+		side_expect_ok(side, BCL_EVENT_CHANNEL, i);
+		ck_assert_uint_lt(env->now(env->world) - start, 200000);
+	}
+}
+
+START_TEST(a_refused_sender_hears_at_once)
+{
+	sides_play(post_too_late);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("card large");
@@ -244,6 +393,8 @@ int main(void)
 	tcase_add_test(tcase, an_offer_is_read_once);
 	tcase_add_test(tcase, an_offer_that_is_being_read_stays);
 	tcase_add_test(tcase, channels_wait_until_posted);
+	tcase_add_test(tcase, channels_are_posted_again_without_a_call);
+	tcase_add_test(tcase, a_refused_sender_hears_at_once);
 	suite_add_tcase(suite, tcase);
 	return unit_run(suite);
 }

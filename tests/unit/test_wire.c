@@ -173,10 +173,11 @@ START_TEST(numbers)
 		{ BCL_REQ_FENCE, 32 },	     { BCL_CQ_SENT, 1 },
 		{ BCL_CQ_SYSTEM, 2 },	     { BCL_CQ_CHANNEL, 3 },
 		{ BCL_CQ_NOTIFY, 4 },	     { BCL_CQ_READ, 5 },
+		{ BCL_CQ_REPOST, 6 },
 		{ BCL_FRAME_MIN, 80 },	     { BCL_MSG_MEMORY, 2048 },
 		{ BCL_MSG_AHEAD, 1024 },     { BCL_BLOCK_SIZE, 4352 },
 		{ BCL_BLOCK_SHORT, 128 },    { BCL_REQUEST_INLINE, 160 },
-		{ BCL_CARD_ABI, 8 },
+		{ BCL_CARD_ABI, 9 },
 	};
 
 	for (unsigned i = 0; i < sizeof(n) / sizeof(n[0]); i++)

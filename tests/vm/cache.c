@@ -456,6 +456,7 @@ static void test_written_file(void)
 	CHECK(unpost(&b, 2) == BCL_OK);
 	CHECK(counters_of(&b).pages_kept == before.pages_kept + PAGES);
 	deliver_to(file, from, SIZE);
+	CHECK(!may_repost(&b, 1));
 	after = counters_of(&b);
 	CHECK(after.pages_pinned == before.pages_pinned + 2 * PAGES);
 	CHECK(after.pages_kept == before.pages_kept + PAGES);
@@ -479,6 +480,150 @@ static void test_huge(void)
 	memory_at(huge + HUGE / 2, HUGE / 2, MAP_FIXED);
 	deliver_new(huge, HUGE);
 	munmap(memory, 2 * HUGE);
+	expect_kept_soon(0);
+}
+
+/* ---- channels that are posted by the word ---- */
+
+static uint64_t counted(const struct user *user, enum bcl_card_counter counter)
+{
+	return counters_of(user).card[counter];
+}
+
+/* A message comes to the channel, which is posted. */
+static void take_from(const uint8_t *from)
+{
+	struct bcl_completion entry;
+
+	CHECK(send_from(from, SIZE) == BCL_OK);
+	entry = received(&b);
+	CHECK(entry.kind == BCL_CQ_CHANNEL && entry.status == BCL_OK);
+	CHECK(entry.index == 1 && entry.length == SIZE);
+	CHECK(!memcmp(to, from, SIZE));
+}
+
+static void send_now(const uint8_t *from)
+{
+	struct bcl_request request = {
+		.op = BCL_REQ_CHANNEL,
+		.dst_port = b.port.port.number,
+		.target = 1 | (uint32_t)generation << 16,
+		.length = SIZE,
+		.nref = 1,
+		.refs = { self(from, SIZE) },
+	};
+
+	submit(&a, request);
+	CHECK(doorbell(&a) == BCL_OK);
+}
+
+/* The card cannot find the memory of the channel, and a call posts it anew. */
+static void expect_repost(const uint8_t *from, enum bcl_status status)
+{
+	struct bcl_completion entry;
+
+	send_now(from);
+	entry = received(&b);
+	CHECK(entry.kind == BCL_CQ_REPOST && entry.index == 1);
+	CHECK(!may_repost(&b, 1));
+	CHECK(post(&b, 1, generation, to, SIZE, 0) == status);
+}
+
+static void expect_arrival(const uint8_t *from)
+{
+	struct bcl_completion entry = received(&b);
+
+	CHECK(entry.kind == BCL_CQ_CHANNEL && entry.status == BCL_OK);
+	CHECK(sent(&a).status == BCL_OK);
+	CHECK(!memcmp(to, from, SIZE));
+}
+
+static void test_word(void)
+{
+	const uint64_t refused = counted(&b, BCL_CARD_refused_channel);
+	const uint64_t again = counted(&b, BCL_CARD_posted_again);
+	uint8_t *from = full(SIZE);
+	uint64_t pinned;
+	unsigned i;
+
+	deliver_new(from, SIZE);
+	pinned = counters_of(&b).pages_pinned;
+	for (i = 0; i < ROUNDS; i++) {
+		fill(from, SIZE, i);
+		CHECK(may_repost(&b, 1));
+		post_by_word(&b, 1);
+		take_from(from);
+	}
+	CHECK(counted(&b, BCL_CARD_posted_again) == again + ROUNDS);
+	CHECK(counted(&b, BCL_CARD_refused_channel) == refused);
+	CHECK(counters_of(&b).pages_pinned == pinned);
+	/* taken back before a message came */
+	post_by_word(&b, 1);
+	CHECK(unpost(&b, 1) == BCL_OK && unpost(&b, 1) == BCL_ERR_EMPTY);
+	/* the sender comes first, and the word too late */
+	send_now(from);
+	while (counted(&b, BCL_CARD_refused_channel) == refused)
+		usleep(1000);
+	post_by_word(&b, 1);
+	CHECK(!may_repost(&b, 1));
+	CHECK(unpost(&b, 1) == BCL_OK);
+	CHECK(post(&b, 1, generation, to, SIZE, 0) == BCL_OK);
+	expect_arrival(from);
+	munmap(from, SIZE);
+	expect_kept_soon(0);
+}
+
+/* The addresses get other pages, before or after the word. The old pages,
+ * which are elsewhere, stay as they are. */
+static void test_word_mapped_again(void)
+{
+	uint8_t *from = full(SIZE), *old = memory_of(SIZE);
+	unsigned i;
+
+	deliver_new(from, SIZE);
+	for (i = 0; i < ROUNDS; i++) {
+		CHECK(may_repost(&b, 1));
+		if (i % 2)
+			post_by_word(&b, 1);
+		CHECK(mremap(to, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED,
+			     old) == old);
+		memory_at(to, SIZE, MAP_FIXED);
+		if (!(i % 2))
+			post_by_word(&b, 1);
+		memset(old, 77, SIZE);
+		fill(from, SIZE, i);
+		expect_repost(from, BCL_OK);
+		expect_arrival(from);
+		CHECK(old[0] == 77 && !memcmp(old, old + 1, SIZE - 1));
+	}
+	CHECK(!madvise(to, PAGE, MADV_DONTNEED));
+	post_by_word(&b, 1);
+	fill(from, SIZE, i);
+	send_now(from);
+	if (received(&b).kind == BCL_CQ_REPOST) {
+		CHECK(post(&b, 1, generation, to, SIZE, 0) == BCL_OK);
+		CHECK(received(&b).kind == BCL_CQ_CHANNEL);
+	}
+	CHECK(sent(&a).status == BCL_OK && !memcmp(to, from, SIZE));
+	munmap(from, SIZE);
+	munmap(old, SIZE);
+	expect_kept_soon(0);
+}
+
+/* The process may not write there meanwhile. */
+static void test_word_rights(void)
+{
+	uint8_t *from = full(SIZE);
+
+	deliver_new(from, SIZE);
+	post_by_word(&b, 1);
+	CHECK(!mprotect(to, SIZE, PROT_READ));
+	expect_repost(from, BCL_ERR_ARG);
+	CHECK(!mprotect(to, SIZE, PROT_READ | PROT_WRITE));
+	fill(from, SIZE, 1);
+	CHECK(post(&b, 1, generation, to, SIZE, 0) == BCL_OK);
+	expect_arrival(from);
+	munmap(from, SIZE);
 	expect_kept_soon(0);
 }
 
@@ -523,6 +668,26 @@ static void test_bound(void)
 	CHECK(pinned_by(from[3], SIZE) == PAGES);
 	set_parameter("kept_pages", 16384);
 	munmap(memory, 8 * SIZE);
+	expect_kept_soon(0);
+}
+
+/* A channel is posted by the word only if its pin is kept. If the pin gives way
+ * meanwhile, a call makes it anew. */
+static void test_word_bound(void)
+{
+	uint8_t *from = full(SIZE);
+
+	deliver_new(from, SIZE);
+	post_by_word(&b, 1);
+	set_parameter("kept_pages", 0);
+	CHECK(post(&b, 2, 1, from, SIZE, 0) == BCL_OK); /* makes room */
+	CHECK(unpost(&b, 2) == BCL_OK);
+	CHECK(counters_of(&b).pages_kept == 0);
+	expect_repost(from, BCL_OK);
+	expect_arrival(from);
+	CHECK(!may_repost(&b, 1));
+	set_parameter("kept_pages", 16384);
+	munmap(from, SIZE);
 	expect_kept_soon(0);
 }
 
@@ -628,6 +793,72 @@ static void test_locked(const char *interface)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
+/* ---- words that lie ---- */
+
+static void *scramble(void *postings)
+{
+	uint32_t *word = postings, i;
+
+	for (i = 1; !over; i++)
+		__atomic_store_n(&word[i % 3], i * 0x9e3779b1u >> 30,
+				 __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* A process writes any words, and posts by calls beside them, while messages
+ * come, its memory changes and its queue overflows: to its own harm. */
+static void test_scrambled(const char *one, const char *other)
+{
+	uint8_t *memory = memory_of(SIZE);
+	struct user from, liar;
+	pthread_t thread;
+	unsigned i;
+
+	open_card(&from, one);
+	open_port(&from, 1);
+	open_card(&liar, other);
+	open_port(&liar, 2);
+	connect_to(&from, &liar);
+	over = false;
+	CHECK(!pthread_create(&thread, NULL, scramble, liar.postings));
+	for (i = 0; i < 50 * ROUNDS; i++) {
+		const uint32_t length = 1 + i * 997 % SIZE;
+		const struct bcl_request request = {
+			.op = BCL_REQ_CHANNEL,
+			.dst_port = 2,
+			.target = i % 3 | 1 << 16,
+			.length = length,
+			.nref = 1,
+			.refs = { self(to, length) },
+		};
+
+		if (__builtin_popcount(from.busy) < REQUESTS) {
+			submit(&from, request);
+			CHECK(doorbell(&from) == BCL_OK);
+		}
+		while (peek(&from.sends))
+			sent(&from);
+		post(&liar, i / 7 % 3, 1, memory, SIZE, 0);
+		if (i % 11 == 0)
+			unpost(&liar, i / 11 % 3);
+		if (i % 50 == 0)
+			memory_at(memory, SIZE, MAP_FIXED);
+	}
+	CHECK(counted(&liar, BCL_CARD_posted_again) > 0);
+	CHECK(counted(&liar, BCL_CARD_reposts) > 0);
+	CHECK(ioctl(liar.fd, BCL_DEVICE_PORT_CLOSE, liar.seat) == BCL_OK);
+	usleep(100000); /* words for a port that is gone */
+	over = true;
+	CHECK(!pthread_join(thread, NULL));
+	CHECK(counters_of(&liar).pages_pinned ==
+	      counters_of(&liar).pages_released +
+		      counters_of(&liar).pages_kept);
+	close_card(&liar);
+	close_card(&from);
+	munmap(memory, SIZE);
+	expect_no_pins();
+}
+
 /* ---- ends ---- */
 
 /* The process ends, or becomes another program, with its file open. */
@@ -686,9 +917,14 @@ int main(int argc, char **argv)
 	TEST(test_file());
 	TEST(test_written_file());
 	TEST(test_huge());
+	TEST(test_word());
+	TEST(test_word_mapped_again());
+	TEST(test_word_rights());
 	TEST(test_bound());
+	TEST(test_word_bound());
 	TEST(test_user_limit());
 	TEST(test_locked(argv[1]));
+	TEST(test_scrambled(argv[1], argv[2]));
 	TEST(test_ends(argv[1]));
 	expect_no_pins();
 	close_card(&a);

@@ -9,7 +9,8 @@
  *
  * If NAME is kernel-packet or kernel-udp, the process also prints what the
  * kernel counted for a round trip and for a megabyte. Then it gives up all
- * system calls but the doorbell of /dev/bcl, and exchanges more messages.
+ * system calls but the doorbell of /dev/bcl, and exchanges more messages, also
+ * by a channel that is posted again for each.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,6 +40,7 @@ enum {
 	ROUNDS = 200,
 	LARGE_ROUNDS = 8,
 	TRAPS = 50000,
+	POSTINGS = 10000,
 };
 
 #define NEED(condition)                                                     \
@@ -165,6 +167,24 @@ static void library_large(void)
 	library_pull(LARGE);
 }
 
+/* A message from side 0 to a channel that side 1 posts before. */
+static void library_channel(void)
+{
+	struct bcl_event event;
+	unsigned left = 2;
+
+	NEED(!bcl_post(side[1].port, 0, in, SMALL, 9));
+	NEED(!bcl_send_channel(side[0].peer, 0, out, SMALL, 10));
+	while (left) {
+		if (bcl_poll(side[0].port, &event) &&
+		    bcl_poll(side[1].port, &event))
+			continue;
+		NEED(event.cookie == 9 || event.cookie == 10);
+		NEED(!event.status);
+		left--;
+	}
+}
+
 /* ---- TCP ---- */
 
 static int tcp[2];
@@ -266,13 +286,15 @@ static struct bcl_device_counters count(int device)
 		sum.doorbells += card.counters.doorbells;
 		sum.bytes_copied_out += card.counters.bytes_copied_out;
 		sum.bytes_copied_in += card.counters.bytes_copied_in;
+		sum.card[BCL_CARD_posted_again] +=
+			card.counters.card[BCL_CARD_posted_again];
 	}
 	return sum;
 }
 
 static void show_counts(const char *name)
 {
-	struct bcl_device_counters before, small, large;
+	struct bcl_device_counters before, small, large, channel;
 	int device = open(BCL_DEVICE_PATH, O_RDONLY);
 
 	NEED(device >= 0);
@@ -281,12 +303,17 @@ static void show_counts(const char *name)
 	small = count(device);
 	library_large();
 	large = count(device);
+	library_channel(); /* the first time by a call */
+	library_channel();
+	channel = count(device);
 	printf("cost: %s doorbells %lu\n", name,
 	       small.doorbells - before.doorbells);
 	printf("cost: %s copied out %lu\n", name,
 	       large.bytes_copied_out - small.bytes_copied_out);
 	printf("cost: %s copied in %lu\n", name,
 	       large.bytes_copied_in - small.bytes_copied_in);
+	printf("cost: %s posted again %lu\n", name,
+	       channel.card[BCL_CARD_posted_again]);
 	fflush(stdout);
 	close(device);
 }
@@ -345,5 +372,7 @@ int main(int argc, char **argv)
 	give_up_calls();
 	for (i = 0; i < TRAPS; i++)
 		library_round_trip();
+	for (i = 0; i < POSTINGS; i++)
+		library_channel();
 	_exit(0);
 }

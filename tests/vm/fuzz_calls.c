@@ -443,6 +443,7 @@ static void receive(struct fuzz_dice *dice, struct port *port)
 	indices->blocks_freed = port->blocks;
 	indices->longs_freed = port->longs;
 	indices->sleeping = fuzz_below(dice, 2);
+	bcl_postings(indices)[fuzz_below(dice, CHANNELS)]++;
 	if (!fuzz_one_in(dice, 200))
 		return;
 	indices->blocks_freed = (uint32_t)fuzz_next(dice);

@@ -425,6 +425,7 @@ static void test_wrong_maps(struct user *a)
 	a->receives.entries = area(a, BCL_AREA_RECEIVES);
 	a->sends.entries = area(a, BCL_AREA_SENDS);
 	a->blocks = area(a, BCL_AREA_BLOCKS);
+	a->again = bcl_again(a->receives.entries, RECEIVES);
 }
 
 /* Requests name memory without permission. Each ends with ARG, and harms no

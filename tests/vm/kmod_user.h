@@ -80,6 +80,8 @@ struct user {
 	struct bcl_port_indices *indices;
 	uint8_t *bounce;
 	const uint8_t *blocks;
+	const uint32_t *again;
+	uint32_t *postings;
 	struct queue sends, receives;
 	uint32_t made, node, generation;
 	uint32_t busy; /* bit r: request r is in flight */
@@ -208,6 +210,8 @@ static inline void map_port(struct user *user)
 		(struct queue){ area(user, BCL_AREA_SENDS), REQUESTS, 0, 1 };
 	user->receives =
 		(struct queue){ area(user, BCL_AREA_RECEIVES), RECEIVES, 0, 1 };
+	user->again = bcl_again(user->receives.entries, RECEIVES);
+	user->postings = bcl_postings(user->indices);
 }
 
 static inline void unmap_port(struct user *user)
@@ -442,6 +446,17 @@ static inline long unpost(const struct user *user, uint32_t number)
 	};
 
 	return ioctl(user->fd, BCL_DEVICE_CONTROL, &control);
+}
+
+/* True if the channel may be posted by the word. */
+static inline bool may_repost(const struct user *user, uint32_t number)
+{
+	return __atomic_load_n(&user->again[number], __ATOMIC_SEQ_CST);
+}
+
+static inline void post_by_word(const struct user *user, uint32_t number)
+{
+	__atomic_fetch_add(&user->postings[number], 1, __ATOMIC_SEQ_CST);
 }
 
 static inline long add_memory(const struct user *user, uint32_t handle,

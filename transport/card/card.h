@@ -42,10 +42,13 @@ void bcl_host_port_close(struct bcl_port *port);
 
 /*
  * Post a buffer to a channel for the card path, and take the buffer back:
- * bcl_post() and bcl_unpost(). The `immediate` of the event is the channel.
+ * bcl_post() and bcl_unpost(). The `immediate` of the event is the channel, the
+ * cookie that of port->channels[]. There the caller also keeps the buffer and
+ * the length of the last posting that was OK: the same again needs no call of
+ * the card.
  */
 enum bcl_status bcl_host_post(struct bcl_port *port, unsigned channel,
-			      void *buffer, size_t length, uint64_t cookie);
+			      const void *buffer, size_t length);
 enum bcl_status bcl_host_unpost(struct bcl_port *port, unsigned channel);
 
 /*

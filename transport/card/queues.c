@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "env/counters.h"
+#include "transport/channel.h"
 
 enum {
 	/* The most bytes of one request. Length fields have 32 bits, and each
@@ -64,6 +65,7 @@ static void fill_in_queues(struct bcl_host_port *queues,
 	queues->requests = (void *)areas[BCL_AREA_REQUESTS].address;
 	queues->submits = bcl_submits(queues->requests, nrequests);
 	queues->indices = (void *)areas[BCL_AREA_INDICES].address;
+	queues->postings = (void *)bcl_postings(queues->indices);
 	queues->blocks = areas[BCL_AREA_BLOCKS].address;
 	queues->bounce = areas[BCL_AREA_BOUNCE].address;
 	queues->request_mask = nrequests - 1;
@@ -75,6 +77,8 @@ static void fill_in_queues(struct bcl_host_port *queues,
 					 nrequests);
 	queues->receives = bcl_host_cq_open(
 		(void *)areas[BCL_AREA_RECEIVES].address, open->port.nreceives);
+	queues->again = (void *)bcl_again(queues->receives.entries,
+					  open->port.nreceives);
 	queues->piece = PIECE;
 	queues->requests_free = nrequests;
 	for (i = 0; i < nrequests; i++)
@@ -99,8 +103,9 @@ enum bcl_status bcl_host_port_open(struct bcl_port *port)
 		.op = BCL_CTL_PORT_OPEN,
 		.port = { .number = port->number,
 			  .nrequests = (uint32_t)config->requests,
-			  .nreceives = power_of_two(config->blocks + longs +
-						    nchannels),
+			  .nreceives =
+				  power_of_two(config->blocks + longs +
+					       nchannels + port->nchannels),
 			  .nblocks = (uint32_t)config->blocks,
 			  .nlongs = longs,
 			  .nchannels = nchannels },
@@ -153,25 +158,55 @@ void bcl_host_port_close(struct bcl_port *port)
 
 /* ---- posting ---- */
 
-enum bcl_status bcl_host_post(struct bcl_port *port, unsigned channel,
-			      void *buffer, size_t length, uint64_t cookie)
+static enum bcl_status post_by_call(struct bcl_port *port, unsigned number,
+				    const void *buffer, uint64_t length)
 {
+	struct bcl_host_channel *channel = &port->card->channels[number];
 	const struct bcl_control control = {
 		.op = BCL_CTL_POST,
 		.channel = { .port = port->number,
-			     .number = channel,
+			     .number = number,
 			     .handle = BCL_HANDLE_SELF,
 			     .offset = (uintptr_t)buffer,
-			     .length =
-				     length < UINT32_MAX ? length : UINT32_MAX,
-			     .cookie = cookie },
+			     .length = length < UINT32_MAX ? length
+							   : UINT32_MAX },
 	};
-	enum bcl_status status;
+	enum bcl_status status = bcl_host_command(port, &control);
 
-	status = bcl_host_command(port, &control);
-	if (!status)
-		port->card->channels[channel].posted = true;
+	if (!status) {
+		channel->posted = true;
+		channel->by_word = false;
+	}
 	return status;
+}
+
+/* Returns false if the card needs a call, and nothing is posted. The accesses
+ * to the words, here and in nicfw/channel.c, are sequentially consistent: see
+ * bcl/card_abi.h. */
+static bool post_by_word(struct bcl_port *port, unsigned number)
+{
+	struct bcl_host_port *queues = port->card;
+
+	if (!atomic_load_explicit(&queues->again[number], memory_order_seq_cst))
+		return false;
+	queues->channels[number].posted = true;
+	queues->channels[number].by_word = true;
+	atomic_fetch_add_explicit(&queues->postings[number], 1,
+				  memory_order_seq_cst);
+	return atomic_load_explicit(&queues->again[number],
+				    memory_order_seq_cst) ||
+	       bcl_host_unpost(port, number) != BCL_OK;
+}
+
+enum bcl_status bcl_host_post(struct bcl_port *port, unsigned number,
+			      const void *buffer, size_t length)
+{
+	const struct bcl_channel *last = &port->channels[number];
+
+	if (last->buffer == buffer && last->length == length &&
+	    post_by_word(port, number))
+		return BCL_OK;
+	return post_by_call(port, number, buffer, length);
 }
 
 enum bcl_status bcl_host_unpost(struct bcl_port *port, unsigned channel)
@@ -240,6 +275,43 @@ static void read_ended(struct bcl_port *port, const struct bcl_completion *c,
 	bcl_host_offer_ended(port->card, c->index);
 }
 
+/* The card has filled a channel, or cannot have its buffer any more. */
+static struct bcl_event channel_ended(struct bcl_port *port, unsigned number,
+				      struct bcl_peer *peer, uint64_t length,
+				      enum bcl_status status)
+{
+	struct bcl_host_channel *channel = &port->card->channels[number];
+
+	bcl_assert(number < port->card->nchannels && channel->posted);
+	channel->posted = false;
+	return (struct bcl_event){
+		.kind = BCL_EVENT_CHANNEL,
+		.status = status,
+		.peer = peer,
+		.cookie = port->channels[number].cookie,
+		.immediate = number,
+		.length = length,
+	};
+}
+
+/* The card asks for a call in place of the word. The user gets an event only
+ * if the call fails. */
+static enum bcl_status post_anew(struct bcl_port *port, unsigned number,
+				 struct bcl_event *event)
+{
+	const struct bcl_host_channel *channel = &port->card->channels[number];
+	const struct bcl_channel *posted = &port->channels[number];
+	enum bcl_status status;
+
+	if (!channel->posted || !channel->by_word)
+		return BCL_ERR_EMPTY; /* taken back since */
+	status = post_by_call(port, number, posted->buffer, posted->length);
+	if (!status)
+		return BCL_ERR_EMPTY;
+	*event = channel_ended(port, number, NULL, 0, status);
+	return BCL_OK;
+}
+
 /* Handle the receive event *c. OK: *event is for the caller. EMPTY: no event.
  * AGAIN: *c stays in the queue. */
 static enum bcl_status take_receive(struct bcl_port *port,
@@ -249,7 +321,7 @@ static enum bcl_status take_receive(struct bcl_port *port,
 	struct bcl_host_port *queues = port->card;
 	struct bcl_peer *peer = NULL;
 
-	if (c->kind != BCL_CQ_READ) {
+	if (c->kind != BCL_CQ_READ && c->kind != BCL_CQ_REPOST) {
 		peer = bcl_peer_find(port, c->card, c->src_port, true);
 		if (!peer)
 			return BCL_ERR_AGAIN; /* no memory for a peer now */
@@ -292,18 +364,11 @@ static enum bcl_status take_receive(struct bcl_port *port,
 		};
 		return BCL_OK;
 	case BCL_CQ_CHANNEL:
-		bcl_assert(c->index < queues->nchannels &&
-			   queues->channels[c->index].posted);
-		queues->channels[c->index].posted = false;
-		*event = (struct bcl_event){
-			.kind = BCL_EVENT_CHANNEL,
-			.status = c->status,
-			.peer = peer,
-			.cookie = c->cookie,
-			.immediate = c->index,
-			.length = c->length,
-		};
+		*event = channel_ended(port, c->index, peer, c->length,
+				       c->status);
 		return BCL_OK;
+	case BCL_CQ_REPOST:
+		return post_anew(port, c->index, event);
 	case BCL_CQ_READ:
 		read_ended(port, c, event);
 		return BCL_OK;

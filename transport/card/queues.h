@@ -42,6 +42,7 @@ struct bcl_host_channel {
 	uint16_t generation;
 	uint16_t next; /* free list of offers */
 	bool posted;
+	bool by_word; /* by postings[], without a call (bcl/card_abi.h) */
 };
 
 enum {
@@ -99,6 +100,8 @@ struct bcl_host_port {
 	uint32_t unreleased;	/* event lies; NULL: in no block */
 
 	struct bcl_host_channel *channels;
+	_Atomic uint32_t *postings;
+	const _Atomic uint32_t *again;
 	uint32_t nchannels; /* channels of the user; offers follow */
 	uint32_t noffers;
 	uint16_t free_offer;
