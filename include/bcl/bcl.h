@@ -266,11 +266,12 @@ BCL_API enum bcl_status bcl_commit(struct bcl_peer *peer, unsigned type,
  * that the message was longer; the event's length is then that of the buffer.
  * BUSY: the channel is posted already.
  *
- * A channel that has had this buffer before, with this length, is posted
- * without a system call, unless a message waits for it. If the card in the
- * kernel finds later that it cannot have the buffer any more, the event comes
- * without a message, and without a peer. Its status is then that of the call:
- * ARG, not all of the buffer is memory that can be written; NOMEM.
+ * A channel whose last buffer was this one, with this length, is most often
+ * posted without a system call, unless a message waits for it. If the card in
+ * the kernel finds later that it cannot have the buffer any more, the event
+ * comes without a message, and without a peer: `peer` is NULL. Its status is
+ * then that of the call: ARG, not all of the buffer is memory that can be
+ * written; NOMEM.
  */
 BCL_API enum bcl_status bcl_post(struct bcl_port *port, unsigned channel,
 				 void *buffer, size_t length, uint64_t cookie);

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What messages cost over the card of the kernel, in a guest that counts instructions:
-# one system call for a send, none for a receive or for a channel posted again, the copies of a byte, and the
-# instructions, beside TCP and beside the cards of processes; and the instructions of a
-# pin, which is made or was kept.
+# one system call for a send, none for a receive or for a channel posted again, the copies
+# of a byte, and the instructions, beside TCP and beside the cards of processes; and the
+# instructions of a pin, which is made or was kept.
 set -euo pipefail
 # shellcheck source=tests/vm/guest.sh
 . "${abs_top_srcdir:?}/tests/vm/guest.sh"
