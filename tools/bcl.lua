@@ -336,7 +336,7 @@ local requests = {
 }
 local completions = {
 	[1] = "SENT", [2] = "SYSTEM", [3] = "CHANNEL", [4] = "NOTIFY",
-	[5] = "READ",
+	[5] = "READ", [6] = "REPOST",
 }
 local states = {
 	[0] = "CLOSED", [1] = "CONNECTING", [2] = "UP", [3] = "LOST",
