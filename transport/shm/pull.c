@@ -268,12 +268,12 @@ static void begin_attached(struct bcl_connection *c, struct bcl_pull *pull,
 }
 
 /*
- * True if the bounce area is faster than two halves. For a lone message it is:
- * no system calls, no look at page tables, and each side copies while the other
- * one does. In a stream of messages the halves of several are copied at the
- * same time, each byte once.
+ * True if the bounce area is faster than two halves. For a lone message that
+ * fits into the area it is: no system calls, no look at page tables, and each
+ * side copies while the other one does. In a stream of messages the halves of
+ * several are copied at the same time, each byte once.
  */
-static bool is_best_fed(const struct bcl_connection *c)
+static bool is_best_fed(const struct bcl_connection *c, uint64_t length)
 {
 	const struct bcl_large_tables *t = c->large.tables;
 	uint64_t pulling = 0;
@@ -282,7 +282,8 @@ static bool is_best_fed(const struct bcl_connection *c)
 	for (i = 0; i < BCL_CLAIMS / 64; i++)
 		pulling |= t->pulling[i];
 	/* virtual time knows attach, and no caches */
-	return !pulling && !t->draining && !bcl_shm_env(c->shm)->sleeps_at_once;
+	return length <= BCL_BOUNCE_SIZE && !pulling && !t->draining &&
+	       !bcl_shm_env(c->shm)->sleeps_at_once;
 }
 
 /* True if the pull is to be fed: the area has pages, or a few are left for a
@@ -313,7 +314,8 @@ static void begin_copying(struct bcl_connection *c, struct bcl_pull *pull)
 {
 	bool join = c->attach && worth_joining(c, pull->length);
 
-	if (!c->attach || (join && is_best_fed(c) && may_be_fed(c)))
+	if (!c->attach ||
+	    (join && is_best_fed(c, pull->length) && may_be_fed(c)))
 		bcl_fed_begin(c, pull);
 	else
 		begin_attached(c, pull, join);
