@@ -87,6 +87,33 @@ static inline void fill(uint8_t *at, uint32_t length, uint32_t seed)
 		at[i] = (uint8_t)(seed + i * 7 + (i >> 8));
 }
 
+/* A POST of memory[1] from byte 1000 on, to be completed by the caller. */
+static inline struct bcl_control posting(const struct pair *pair,
+					 unsigned channel, uint16_t generation,
+					 bool reading, uint64_t length)
+{
+	return (struct bcl_control){
+		.op = BCL_CTL_POST,
+		.channel = { .port = 2,
+			     .number = channel,
+			     .generation = generation,
+			     .reading = reading,
+			     .handle = pair->handle[1],
+			     .offset = 1000,
+			     .length = length },
+	};
+}
+
+static inline enum bcl_status unpost(struct pair *pair, unsigned channel)
+{
+	const struct bcl_control control = {
+		.op = BCL_CTL_UNPOST,
+		.channel = { .port = 2, .number = channel },
+	};
+
+	return world_control(pair->world, 1, &control, NULL);
+}
+
 static inline void send_channel(struct pair *pair, uint32_t target,
 				uint32_t length)
 {

@@ -18,8 +18,7 @@ struct mock_options {
 	unsigned local_ranks;  /* of each host; 0: not known */
 	bool synchronous;      /* a send ends when its receive matches */
 	bool private;	       /* bcl_memory_map() is UNSUPPORTED */
-	bool crowded; /* each host is real, with two processors for more ranks
-		       */
+	bool crowded; /* real hosts, each with two processors for more ranks */
 	/* Figures of peers on the host of rank 0 (`inside`) and on the other
 	 * hosts; NULL: unknown. */
 	const struct bcl_peer_info *inside, *between;

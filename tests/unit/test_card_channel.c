@@ -14,28 +14,10 @@ static bool once; /* the host wants a POST each time */
 static enum bcl_status post(struct pair *pair, unsigned channel,
 			    uint16_t generation, bool reading, uint64_t length)
 {
-	const struct bcl_control control = {
-		.op = BCL_CTL_POST,
-		.channel = { .port = 2,
-			     .number = channel,
-			     .generation = generation,
-			     .reading = reading,
-			     .handle = pair->handle[1],
-			     .offset = 1000,
-			     .length = length,
-			     .once = once },
-	};
+	struct bcl_control control =
+		posting(pair, channel, generation, reading, length);
 
-	return world_control(pair->world, 1, &control, NULL);
-}
-
-static enum bcl_status unpost(struct pair *pair, unsigned channel)
-{
-	const struct bcl_control control = {
-		.op = BCL_CTL_UNPOST,
-		.channel = { .port = 2, .number = channel },
-	};
-
+	control.channel.once = once;
 	return world_control(pair->world, 1, &control, NULL);
 }
 

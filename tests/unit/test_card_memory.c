@@ -129,27 +129,12 @@ static struct {
 static enum bcl_status post(struct pair *pair, unsigned channel,
 			    uint16_t generation, bool reading, uint64_t length)
 {
-	struct bcl_control control = { .op = BCL_CTL_POST };
+	struct bcl_control control =
+		posting(pair, channel, generation, reading, length);
 
 	control.channel.card = reader.card;
 	control.channel.card_port = reader.port;
-	control.channel.port = 2;
-	control.channel.number = channel;
-	control.channel.generation = generation;
-	control.channel.reading = reading;
-	control.channel.handle = pair->handle[1];
-	control.channel.offset = 1000;
-	control.channel.length = length;
 	control.channel.cookie = 4711 + channel;
-	return world_control(pair->world, 1, &control, NULL);
-}
-
-static enum bcl_status unpost(struct pair *pair, unsigned channel)
-{
-	struct bcl_control control = { .op = BCL_CTL_UNPOST };
-
-	control.channel.port = 2;
-	control.channel.number = channel;
 	return world_control(pair->world, 1, &control, NULL);
 }
 

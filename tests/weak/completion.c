@@ -58,19 +58,8 @@ bool bcl_host_sent(struct bcl_port *of, const struct bcl_completion *completion,
 static struct bcl_inproc host;
 static struct bcl_context context;
 
-static void yield(void *world)
-{
-	(void)world;
-	weak_block(1);
-}
-
-static void barrier(void *world)
-{
-	(void)world;
-	weak_heavy_fence();
-}
-
-static const struct bcl_env env = { .yield = yield, .barrier = barrier };
+static const struct bcl_env env = { .yield = weak_yield,
+				    .barrier = weak_barrier };
 
 static void exclusive(struct bcl_host *base, struct bcl_host_seat *seat,
 		      void (*run)(void *arg), void *arg)

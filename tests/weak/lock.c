@@ -54,28 +54,16 @@ void bcl_card_doorbell(struct bcl_card *card, uint16_t number, uint32_t made,
 
 /* ---- the environment ---- */
 
-static void yield(void *world)
-{
-	(void)world;
-	weak_block(1);
-}
-
 static uint64_t now(void *world)
 {
 	(void)world;
 	return 1;
 }
 
-static void barrier(void *world)
-{
-	(void)world;
-	weak_heavy_fence();
-}
-
 static const struct bcl_env env = {
 	.now = now,
-	.yield = yield,
-	.barrier = barrier,
+	.yield = weak_yield,
+	.barrier = weak_barrier,
 };
 
 static void set_up(void)

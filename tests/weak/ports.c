@@ -52,12 +52,6 @@ static void sleep(void *world, int object, uint64_t until)
 					memory_order_acquire));
 }
 
-static void barrier(void *world)
-{
-	(void)world;
-	weak_heavy_fence();
-}
-
 /* Memory for set_up(), valid until the next set_up(). */
 static _Alignas(64) uint8_t memory[MEMORY];
 static size_t used;
@@ -80,23 +74,16 @@ static void release(void *world, void *here, size_t size)
 	(void)size;
 }
 
-/* A thread that yields waits for a new value of its last read. */
-static void yield(void *world)
-{
-	(void)world;
-	weak_block(1);
-}
-
 static const struct bcl_env env = {
 	.allocate = allocate,
 	.release = release,
-	.yield = yield,
+	.yield = weak_yield,
 	.now = now,
 	.random = draw,
 	.wake = wake,
 	.clear = clear,
 	.wait = sleep,
-	.barrier = barrier,
+	.barrier = weak_barrier,
 	.sleeps_at_once = true,
 	.shm_host = &bcl_shm_linux,
 };

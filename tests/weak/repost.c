@@ -44,19 +44,8 @@ static struct bcl_port port = { .number = NUMBER,
 static struct bcl_inproc host;
 static struct bcl_context context;
 
-static void yield(void *world)
-{
-	(void)world;
-	weak_block(1);
-}
-
-static void barrier(void *world)
-{
-	(void)world;
-	weak_heavy_fence();
-}
-
-static const struct bcl_env env = { .yield = yield, .barrier = barrier };
+static const struct bcl_env env = { .yield = weak_yield,
+				    .barrier = weak_barrier };
 
 void bcl_nic_port_tell_room(struct bcl_card *of, struct nic_port *to)
 {

@@ -75,6 +75,21 @@ unsigned weak_reads(void);
  */
 void weak_heavy_fence(void);
 
+/* ---- for threads, in struct bcl_env ---- */
+
+/* A thread that yields waits for a new value of its last read. */
+static inline void weak_yield(void *world)
+{
+	(void)world;
+	weak_block(1);
+}
+
+static inline void weak_barrier(void *world)
+{
+	(void)world;
+	weak_heavy_fence();
+}
+
 /* ---- for threads and check() ---- */
 
 #define weak_assert(condition)                                     \
